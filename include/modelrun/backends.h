@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct modelrun_backend_table;
+
+namespace modelrun {
+
+/// A plugin that runs programs, and the formats that it reads.
+struct BackendRegistration {
+  /// What users type: `"onnxruntime"`.
+  std::string name;
+  /// The export formats that it reads: `"onnx"`, `"openvino"`, ...
+  std::vector<std::string> formats;
+  /// The plugin's shared library, opened when it is first needed.
+  std::filesystem::path plugin;
+  /// A table that is in the process already, instead of `plugin`.
+  const modelrun_backend_table* table = nullptr;
+};
+
+/// Adds a backend, or replaces one of the same name, with a warning. It becomes
+/// the default for each of its formats that has none yet. Thread-safe; models
+/// that are loaded keep what they have.
+void register_backend(BackendRegistration registration);
+
+/// The names that `LoadOptions::backend` takes, in the order registered.
+[[nodiscard]] std::vector<std::string> registered_backends();
+
+/// The backend that runs a format when none is named; empty when no registered
+/// backend reads it.
+[[nodiscard]] std::string default_backend(std::string_view format);
+
+/// One place where a runtime was looked for.
+struct RuntimeAttempt {
+  /// Why this place: `"option runtime_path"`, `"MODELRUN_ONNXRUNTIME"`,
+  /// `"VIRTUAL_ENV"`, `"python3 on PATH"`, `"system libraries"`.
+  std::string source;
+  /// The file or directory that was looked at.
+  std::string where;
+  /// `"found"`, or why not.
+  std::string result;
+};
+
+/// Where a backend's runtime is, or where it was looked for.
+struct RuntimeSearch {
+  std::string backend;
+  /// The shared library; empty when none was found.
+  std::filesystem::path library;
+  std::vector<RuntimeAttempt> tried;
+  /// The one command that adds it.
+  std::string fix;
+};
+
+/// Looks for the runtime of a registered backend, in this order: `explicit_path`
+/// (a library or a folder that holds it), the environment variable
+/// `MODELRUN_<BACKEND>`, the active Python environment (`VIRTUAL_ENV`,
+/// `CONDA_PREFIX`), the one of the `python3` on PATH, the system's libraries.
+/// A place that is named explicitly and holds none is an end: nothing else is
+/// taken instead. Opens nothing.
+[[nodiscard]] RuntimeSearch find_runtime(
+    std::string_view backend, const std::filesystem::path& explicit_path = {});
+
+}  // namespace modelrun
