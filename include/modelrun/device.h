@@ -18,8 +18,8 @@ struct Device {
   int index = 0;
 
   constexpr Device() = default;
-  constexpr Device(DeviceType type, int index = 0)
-      : type(type), index(index) {}
+  constexpr Device(DeviceType device_type, int device_index = 0)
+      : type(device_type), index(device_index) {}
 
   /// Reads `"cpu"`, `"cuda"`, `"cuda:1"`, `"xpu:0"`, `"npu"`, `"auto"`;
   /// throws InvalidArgument on anything else.

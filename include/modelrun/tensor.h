@@ -22,10 +22,10 @@ namespace modelrun {
 /// What a view of foreign memory needs besides its address.
 struct TensorLayout {
   DType dtype = DType::float32;
-  Shape shape;
+  Shape shape = {};
   /// In elements, one per axis; empty means contiguous.
-  Shape strides;
-  Device device;
+  Shape strides = {};
+  Device device = {};
 };
 
 /// An n-dimensional array: its own memory, or a view of someone else's.
