@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every fixture, in the order in which they are made."""
 
-from . import text
+from . import custom, encoder_decoder, gemma, text, vision
 
-FIXTURES = [*text.FIXTURES]
+FIXTURES = [
+    *text.FIXTURES,
+    *gemma.FIXTURES,
+    *encoder_decoder.FIXTURES,
+    *vision.FIXTURES,
+    *custom.FIXTURES,
+]

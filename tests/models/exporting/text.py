@@ -178,6 +178,14 @@ def generation_fixture(name: str, build, **changes) -> Fixture:
     return Fixture(name, **(fields | changes))
 
 
+def mamba_cases(cases) -> None:
+    cases.generate("batch1", text_inputs(1, 7, 1, left=True), 4)
+    cases.generate("padded", text_inputs(3, 7, 0, 2, 4, left=True), 4)
+
+
+# The scan is unrolled over the sequence, whose length is thus fixed.
+MAMBA_SHAPES = explicit_shapes({"*": {0: "batch"}})
+
 FIXTURES = [
     bert_fixture("bert", shapes=BERT_SHAPES),
     bert_fixture(
@@ -230,6 +238,8 @@ FIXTURES = [
     generation_fixture(
         "mamba-generation",
         sources.mamba,
+        cases=mamba_cases,
+        shapes=MAMBA_SHAPES,
         multi_token=False,
         notes="conv and recurrent states in and out",
     ),
