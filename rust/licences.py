@@ -39,7 +39,8 @@ def packages(target):
                 raise SystemExit(f"{package['name']} states no licence; read "
                                  f"{package['license_file']} and decide")
             yield (package["name"], package["version"],
-                   licence.replace("/", " OR "), package["repository"] or "")
+                   " OR ".join(licence.replace(" ", "").split("/"))
+                   if "/" in licence else licence, package["repository"] or "")
 
 
 def main():
