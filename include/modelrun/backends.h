@@ -16,9 +16,12 @@ struct BackendRegistration {
   std::string name;
   /// The export formats that it reads: `"onnx"`, `"openvino"`, ...
   std::vector<std::string> formats;
-  /// The plugin's shared library, opened when it is first needed.
+  /// The plugin's shared library, opened when it is first needed. A bare file
+  /// name is looked for in the folder that the environment variable
+  /// `MODELRUN_PLUGIN_PATH` names, and then in `modelrun/` beside this library.
   std::filesystem::path plugin;
-  /// A table that is in the process already, instead of `plugin`.
+  /// A table that is in the process already, instead of `plugin`. No runtime is
+  /// looked for.
   const modelrun_backend_table* table = nullptr;
 };
 
