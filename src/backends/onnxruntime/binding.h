@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dlpack/dlpack.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backends/onnxruntime/runtime.h"
+
+namespace modelrun::onnxruntime {
+
+/// The caller's memory on one port, as a value of the runtime's.
+class Binding {
+ public:
+  explicit Binding(const Runtime& runtime)
+      : runtime_(&runtime), value_(nullptr, runtime.api().ReleaseValue) {}
+
+  /// Does nothing when it is the same memory, shape and dtype as before.
+  /// Throws Failure, and then changes nothing, on a tensor that the runtime
+  /// cannot take; `port` is for the message.
+  void bind(const DLTensor& tensor, const char* port);
+  void clear() noexcept { value_.reset(); }
+
+  /// NULL when nothing is bound.
+  [[nodiscard]] OrtValue* value() const noexcept { return value_.get(); }
+  /// Whether `address` lies in the bound memory.
+  [[nodiscard]] bool covers(const void* address) const noexcept {
+    const auto offset = reinterpret_cast<std::uintptr_t>(address) -
+                        reinterpret_cast<std::uintptr_t>(data_);
+    return offset < bytes_ && value_ != nullptr;
+  }
+  /// As `"int64[1, 7]"`.
+  [[nodiscard]] std::string shown() const;
+
+ private:
+  [[nodiscard]] bool holds(const DLTensor& tensor,
+                           const void* data) const noexcept;
+
+  const Runtime* runtime_;
+  Handle<OrtValue> value_;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  DLDataType dtype_{};
+  std::vector<std::int64_t> dims_;
+};
+
+}  // namespace modelrun::onnxruntime
