@@ -22,6 +22,10 @@ class Frame {
   [[nodiscard]] const Structure& structure() const noexcept {
     return *structure_;
   }
+  [[nodiscard]] const std::shared_ptr<const Structure>& shared_structure()
+      const noexcept {
+    return structure_;
+  }
   [[nodiscard]] std::span<Tensor> tensors() noexcept {
     return {slots(), size_};
   }
@@ -29,6 +33,8 @@ class Frame {
     return {const_cast<Frame*>(this)->slots(), size_};
   }
 
+  /// The frame that a nested value is in; null for the others.
+  static const Frame* of(const Value& value) noexcept;
   /// The value at the root of a frame, which it keeps alive.
   static Value root(std::shared_ptr<const Frame> frame);
 

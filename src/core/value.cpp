@@ -54,6 +54,11 @@ std::shared_ptr<Frame> Frame::create(
       TrailingAllocator<Frame>(slot_bytes(size)), std::move(structure), size);
 }
 
+const Frame* Frame::of(const Value& value) noexcept {
+  const auto* nested = std::get_if<Value::Nested>(&value.data_);
+  return nested != nullptr ? nested->frame.get() : nullptr;
+}
+
 Value Frame::root(std::shared_ptr<const Frame> frame) {
   const Structure& node = frame->structure();
   if (node.is_constant()) return Value(node.value());
