@@ -82,7 +82,7 @@ def make(fixture, formats: list[str], root: Path) -> list[dict]:
     cases = Cases(source_model(fixture))
     torch.manual_seed(2)
     fixture.cases(cases)
-    listed = cases.write(directory)
+    listed = cases.write(directory, fixture.baked)
     for case in listed:
         for side in ("inputs", "outputs"):
             case[side] = case[side].relative_to(root).as_posix()
@@ -109,8 +109,8 @@ def entry(fixture, export_format: str, cases: list[dict]) -> dict:
         "dtype": fixture.dtype,
         "dynamic": fixture.dynamic,
         "tolerance": fixture.bound,
-        "runs": fixture.runs,
-        "notes": fixture.notes,
+        "runs": export_format not in fixture.not_run,
+        "notes": fixture.not_run.get(export_format, fixture.notes),
         "cases": cases,
     }
 

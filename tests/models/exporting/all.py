@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every fixture, in the order in which they are made."""
 
-from . import custom, encoder_decoder, gemma, text, vision
+from . import custom, encoder_decoder, gemma, precision, text, vision
 
 FIXTURES = [
     *text.FIXTURES,
@@ -9,4 +9,5 @@ FIXTURES = [
     *encoder_decoder.FIXTURES,
     *vision.FIXTURES,
     *custom.FIXTURES,
+    *precision.FIXTURES,
 ]

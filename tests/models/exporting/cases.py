@@ -66,9 +66,12 @@ class Cases:
             self.run(case, call, component, before)
             before = case
 
-    def write(self, directory: Path) -> list[dict]:
+    def write(self, directory: Path, baked: dict[str, dict]) -> list[dict]:
         """Write the goldens under `directory`; returns their index entries."""
-        return [_write_case(case, directory) for case in self.cases]
+        return [
+            _write_case(case, directory, baked.get(case.component, {}))
+            for case in self.cases
+        ]
 
 
 def captured_calls(model, kwargs: dict, steps: int, config=None) -> list[dict]:
@@ -83,7 +86,7 @@ def captured_calls(model, kwargs: dict, steps: int, config=None) -> list[dict]:
     return calls
 
 
-def _write_case(case: Case, directory: Path) -> dict:
+def _write_case(case: Case, directory: Path, traced: dict) -> dict:
     leaves: dict[str, torch.Tensor] = {}
     tree = golden.describe(case.kwargs, "", leaves)
     constants = {
@@ -100,8 +103,10 @@ def _write_case(case: Case, directory: Path) -> dict:
 
     leaves = {}
     tree = golden.describe(case.outputs, "", leaves)
+    live = golden.bake(tree, traced)
+    record = {"component": case.component, "baked": live, "tree": tree}
     outputs = directory / "cases" / f"{case.name}.outputs.safetensors"
-    golden.save(outputs, leaves, {"component": case.component, "tree": tree})
+    golden.save(outputs, leaves, record)
     return {
         "name": case.name,
         "component": case.component,

@@ -64,6 +64,7 @@ FIXTURES = [
         sliding_cases,
         shapes=GENERATION_SHAPES,
         generation=True,
+        baked={"decode": {"cumulative_length": 7}},
         notes="sliding window of 8; its cache keeps every position",
     ),
 ]

@@ -34,6 +34,23 @@ def _torch_constant(value: Any) -> dict | None:
     return None
 
 
+def bake(tree: dict, traced: dict[str, Any], path: str = "") -> dict:
+    """Put the values that a trace fixes in place of the live ones.
+
+    `traced` is by attribute name. Returns the live values by path.
+    """
+    live: dict[str, Any] = {}
+    for index, item in enumerate(tree.get("fields", tree.get("items", ()))):
+        pair = isinstance(item, list)
+        key, node = item if pair else (index, item)
+        where = f"{path}.{key}" if path else str(key)
+        if "fields" in tree and key in traced and "value" in node:
+            live[where] = node["value"]
+            node["value"] = traced[key]
+        live |= bake(node, traced, where)
+    return live
+
+
 def describe(value: Any, path: str, leaves: dict[str, torch.Tensor]) -> dict:
     """The tree of `value`; its tensors go to `leaves` under their paths.
 

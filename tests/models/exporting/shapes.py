@@ -32,12 +32,16 @@ def explicit_shapes(rules: Rules) -> Callable[[dict], dict]:
     return shapes
 
 
-def _axes(path: str, rules: Rules, dims: dict) -> dict[int, Any]:
+def _axes(
+    path: str, leaf: torch.Tensor, rules: Rules, dims: dict
+) -> dict[int, Any]:
     for pattern, axes in rules.items():
         if fnmatchcase(path, pattern):
             return {
                 axis: dims.setdefault(name, _dimension(name))
                 for axis, name in axes.items()
+                # A sliding layer also has counters of rank 0.
+                if axis < leaf.dim()
             }
     return {}
 
@@ -53,11 +57,11 @@ def _dimension(name: str) -> Any:
 
 def _shape_of(value: Any, path: str, rules: Rules, dims: dict) -> Any:
     if isinstance(value, torch.Tensor):
-        return _axes(path, rules, dims)
+        return _axes(path, value, rules, dims)
     if is_cache_object(value):
         return [
-            _axes(f"{path}.{leaf}", rules, dims)
-            for leaf in get_leaf_tensors(value)
+            _axes(f"{path}.{name}", leaf, rules, dims)
+            for name, leaf in get_leaf_tensors(value).items()
         ]
     if isinstance(value, ModelOutput):
         return [

@@ -168,6 +168,7 @@ def clip_config() -> tf.CLIPConfig:
         text_config=shared | text,
         vision_config=shared | vision,
         projection_dim=16,
+        logit_scale_init_value=1.0,
     )
 
 

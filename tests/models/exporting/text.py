@@ -153,6 +153,30 @@ def generation_cases(cases) -> None:
     cases.generate("padded", padded, 4)
 
 
+def static_cache() -> tf.GenerationConfig:
+    return tf.GenerationConfig(
+        cache_implementation="static",
+        max_cache_len=16,
+        pad_token_id=0,
+    )
+
+
+def static_cache_cases(cases) -> None:
+    config = static_cache()
+    for name, inputs in {
+        "batch1": text_inputs(1, 5, 1, left=True),
+        "padded": text_inputs(3, 9, 0, 4, 6, left=True),
+    }.items():
+        cases.generate(name, inputs, 4, config)
+
+
+STATIC_CACHE_SHAPES = explicit_shapes(
+    {
+        "attention_mask": {0: "batch", 2: "*"},
+        "past_key_values.*": {0: "batch"},
+        "*": {0: "batch", 1: "*"},
+    }
+)
 GENERATION_SHAPES = explicit_shapes(
     {
         "attention_mask": {0: "batch", 1: "*"},
@@ -235,6 +259,15 @@ FIXTURES = [
         notes="a prefill that is given an empty DynamicCache",
     ),
     generation_fixture("llama-generation", sources.llama),
+    generation_fixture(
+        "llama-static-cache",
+        sources.llama,
+        cases=static_cache_cases,
+        shapes=STATIC_CACHE_SHAPES,
+        generation_config=static_cache,
+        baked=dict.fromkeys(("prefill", "decode"), {"max_batch_size": 2}),
+        notes="a StaticCache of 16 positions",
+    ),
     generation_fixture(
         "mamba-generation",
         sources.mamba,

@@ -107,7 +107,7 @@ def qwen_inputs(model, grid, *texts) -> dict:
         attention_mask=inputs["attention_mask"],
         mm_token_type_ids=inputs["mm_token_type_ids"],
     )
-    return inputs | {"position_ids": positions, "use_cache": False}
+    return inputs | {"position_ids": positions}
 
 
 QWEN_GRID = (1, 4, 4)
