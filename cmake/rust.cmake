@@ -26,8 +26,10 @@ endif()
 
 get_filename_component(_modelrun_rust "${CMAKE_CURRENT_LIST_DIR}/../rust"
                        ABSOLUTE)
+set(MODELRUN_RUST_TARGET_DIR "${CMAKE_BINARY_DIR}/rust" CACHE PATH
+    "Where cargo builds; several build trees may share it")
 set(_modelrun_rust_library
-    "${CMAKE_BINARY_DIR}/rust/release/libmodelrun_rust.a")
+    "${MODELRUN_RUST_TARGET_DIR}/release/libmodelrun_rust.a")
 file(GLOB_RECURSE _modelrun_rust_sources CONFIGURE_DEPENDS
      "${_modelrun_rust}/src/*.rs")
 
@@ -35,7 +37,7 @@ add_custom_command(
   OUTPUT "${_modelrun_rust_library}"
   COMMAND "${MODELRUN_CARGO}" build --locked --release --quiet
           --manifest-path "${_modelrun_rust}/Cargo.toml"
-          --target-dir "${CMAKE_BINARY_DIR}/rust"
+          --target-dir "${MODELRUN_RUST_TARGET_DIR}"
   # An unchanged build leaves the archive's time behind its inputs'.
   COMMAND "${CMAKE_COMMAND}" -E touch "${_modelrun_rust_library}"
   DEPENDS ${_modelrun_rust_sources} "${_modelrun_rust}/Cargo.toml"
