@@ -18,7 +18,12 @@ namespace modelrun {
 enum class Padding { do_not_pad, longest, max_length };
 
 /// Which text of a pair is cut when a row is too long.
-enum class Truncation { do_not_truncate, longest_first, only_first, only_second };
+enum class Truncation {
+  do_not_truncate,
+  longest_first,
+  only_first,
+  only_second
+};
 
 /// The end of a row at which it is padded or cut.
 enum class Side { left, right };
@@ -107,8 +112,8 @@ class Tokenizer {
       const TokenizerOptions& options = {});
 
   /// Reads the content of a `tokenizer.json` alone.
-  [[nodiscard]] static Tokenizer from_json(std::string_view json,
-                                           const TokenizerOptions& options = {});
+  [[nodiscard]] static Tokenizer from_json(
+      std::string_view json, const TokenizerOptions& options = {});
 
   /// Encodes one text, as a batch of one. Throws `InvalidArgument` for text
   /// that is not UTF-8 and for options that cannot be met.

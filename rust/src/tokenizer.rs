@@ -122,7 +122,8 @@ impl BatchTokenizer {
         }
         if let Some(truncation) = &options.truncation {
             let special = options.add_special_tokens;
-            (first, second) = self.truncate(first, second, truncation, special)?;
+            (first, second) =
+                self.truncate(first, second, truncation, special)?;
         }
         match &self.post_processor {
             Some(processor) => processor
@@ -153,8 +154,9 @@ impl BatchTokenizer {
             )));
         };
         let params = TruncationParams { max_length, ..truncation.clone() };
-        let (mut first, mut second) = truncate_encodings(first, second, &params)
-            .map_err(|error| invalid(error.to_string()))?;
+        let (mut first, mut second) =
+            truncate_encodings(first, second, &params)
+                .map_err(|error| invalid(error.to_string()))?;
         // The cut-off rest would be post-processed too, for nothing.
         first.take_overflowing();
         if let Some(second) = &mut second {
@@ -194,7 +196,11 @@ fn prepend_lowercase(tokenizer: &mut Tokenizer) -> Outcome<()> {
 
 /// Blocks of texts taken in turn by threads that end with the call: no pool
 /// outlives it, so a process may fork between calls.
-fn in_parallel<F>(count: usize, threads: usize, one: &F) -> Outcome<Vec<Encoding>>
+fn in_parallel<F>(
+    count: usize,
+    threads: usize,
+    one: &F,
+) -> Outcome<Vec<Encoding>>
 where
     F: Fn(usize) -> Outcome<Encoding> + Sync,
 {

@@ -136,7 +136,8 @@ pub unsafe extern "C" fn modelrun_rust_tokenizer_encode(
                 Some(utf8(pairs, "text pair")?)
             };
             let options = encode_options(request)?;
-            let rows = (*tokenizer).encode(&texts, pairs.as_deref(), &options)?;
+            let rows =
+                (*tokenizer).encode(&texts, pairs.as_deref(), &options)?;
             ptr::write(out, Box::into_raw(Box::new(Rows(rows))));
             Ok(())
         })

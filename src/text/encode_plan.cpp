@@ -66,10 +66,10 @@ void check_multiple(const EncodeOptions& options, std::int64_t max_length) {
   }
   if (options.truncation != Truncation::do_not_truncate &&
       max_length % *options.pad_to_multiple_of != 0) {
-    throw InvalidArgument(
-        "rows cut to max_length " + text(max_length) +
-        " would be padded past it: it is not a multiple of "
-        "pad_to_multiple_of " + text(*options.pad_to_multiple_of));
+    throw InvalidArgument("rows cut to max_length " + text(max_length) +
+                          " would be padded past it: it is not a multiple of "
+                          "pad_to_multiple_of " +
+                          text(*options.pad_to_multiple_of));
   }
 }
 

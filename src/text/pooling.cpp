@@ -143,14 +143,16 @@ void check(const TokenEmbeddings& tokens, std::int64_t prompt_length) {
   const auto count = static_cast<std::size_t>(tokens.batch * tokens.sequence);
   if (tokens.values.size() != count * static_cast<std::size_t>(tokens.hidden) ||
       mask != count) {
-    throw InvalidArgument(
-        "cannot pool: token embeddings " + shape() +
-        " do not go with an attention_mask of " + std::to_string(mask) +
-        " and " + std::to_string(tokens.values.size()) + " values");
+    throw InvalidArgument("cannot pool: token embeddings " + shape() +
+                          " do not go with an attention_mask of " +
+                          std::to_string(mask) + " and " +
+                          std::to_string(tokens.values.size()) + " values");
   }
   if (prompt_length < 0) {
-    throw InvalidArgument("cannot pool: expected a prompt_length of 0 or more, "
-                          "got " + std::to_string(prompt_length));
+    throw InvalidArgument(
+        "cannot pool: expected a prompt_length of 0 or more, "
+        "got " +
+        std::to_string(prompt_length));
   }
 }
 

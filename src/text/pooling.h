@@ -27,8 +27,8 @@ enum class PoolingMode {
 /// A model's last hidden state, `[batch, sequence, hidden]`, with its mask,
 /// `[batch, sequence]`; both are views.
 struct TokenEmbeddings {
-  std::span<const float> values;
-  std::span<const std::int64_t> attention_mask;
+  std::span<const float> values = {};
+  std::span<const std::int64_t> attention_mask = {};
   std::int64_t batch = 0;
   std::int64_t sequence = 0;
   std::int64_t hidden = 0;

@@ -47,9 +47,9 @@ std::vector<Module> load_modules(const fs::path& directory) {
       module.kind = module.type.substr(module.type.rfind('.') + 1);
     }
     const auto name = field("path");
-    module.directory =
-        name.empty() ? directory
-                     : resolve_within(directory, name, where + ": path");
+    module.directory = name.empty()
+                           ? directory
+                           : resolve_within(directory, name, where + ": path");
     modules.push_back(std::move(module));
   }
   return modules;
@@ -124,8 +124,7 @@ std::vector<PoolingMode> pooling_modes(const ConfigFile& file) {
   constexpr std::string_view kField = "pooling_mode";
   const auto* value = file.find(kField);
   if (value == nullptr) return legacy_modes(file);
-  const auto expected =
-      "one or more of " + std::string(pooling_mode_names());
+  const auto expected = "one or more of " + std::string(pooling_mode_names());
   const auto one = [&](const Json& name) {
     std::optional<PoolingMode> mode;
     if (name.is_string()) mode = pooling_mode(name.get<std::string>());
@@ -150,7 +149,8 @@ void load_pooling(const Module& module, SentenceTransformerConfig& config) {
   config.include_prompt = file->boolean("include_prompt").value_or(true);
   config.embedding_dimension = file->positive_integer("embedding_dimension");
   if (!config.embedding_dimension) {
-    config.embedding_dimension = file->positive_integer("word_embedding_dimension");
+    config.embedding_dimension =
+        file->positive_integer("word_embedding_dimension");
   }
 }
 

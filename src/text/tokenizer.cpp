@@ -77,8 +77,8 @@ void apply_options(const TokenizerOptions& options, TokenizerConfig& config) {
   constexpr std::array<const char*, 5> kSlow = {
       "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model",
       "sentencepiece.bpe.model"};
-  std::string message = "no tokenizer in " + display(directory) +
-                        ": 'tokenizer.json' is missing";
+  std::string message =
+      "no tokenizer in " + display(directory) + ": 'tokenizer.json' is missing";
   std::error_code error;
   for (const char* name : kSlow) {
     if (!std::filesystem::exists(directory / name, error)) continue;
@@ -92,10 +92,17 @@ void apply_options(const TokenizerOptions& options, TokenizerConfig& config) {
 
 // The replacements of transformers' clean_up_tokenization, in its order.
 void clean_up(std::string& text) {
-  constexpr std::array<std::array<std::string_view, 2>, 10> kReplacements = {{
-      {" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"},
-      {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"},
-      {" 're", "'re"}}};
+  constexpr std::array<std::array<std::string_view, 2>, 10> kReplacements = {
+      {{" .", "."},
+       {" ?", "?"},
+       {" !", "!"},
+       {" ,", ","},
+       {" ' ", "'"},
+       {" n't", "n't"},
+       {" 'm", "'m"},
+       {" 's", "'s"},
+       {" 've", "'ve"},
+       {" 're", "'re"}}};
   for (const auto& [from, to] : kReplacements) {
     std::string cleaned;
     std::size_t begin = 0;
@@ -139,12 +146,13 @@ Encoding fill(const modelrun_rust_rows* rows, std::vector<std::int64_t> lengths,
   encoding.lengths = std::move(lengths);
   const auto sequence = static_cast<std::size_t>(encoding.sequence);
   const std::size_t count = encoding.lengths.size() * sequence;
-  for (auto* array : {&encoding.input_ids, &encoding.attention_mask,
-                      &encoding.token_type_ids, &encoding.special_tokens_mask}) {
+  for (auto* array :
+       {&encoding.input_ids, &encoding.attention_mask, &encoding.token_type_ids,
+        &encoding.special_tokens_mask}) {
     array->resize(count);
   }
   if (offsets) encoding.offset_mapping.resize(count);
-  using Pair = std::int64_t(*)[2];
+  using Pair = std::int64_t (*)[2];
   static_assert(sizeof(std::array<std::int64_t, 2>) == sizeof(std::int64_t[2]));
   const modelrun_rust_fill_request request = {
       .sequence = sequence,
@@ -206,7 +214,8 @@ struct Tokenizer::Impl {
 
   void find_pad_id() {
     const auto token = config.special_tokens.find("pad_token");
-    if (token != config.special_tokens.end()) pad_id = token_to_id(token->second);
+    if (token != config.special_tokens.end())
+      pad_id = token_to_id(token->second);
   }
 };
 
@@ -219,7 +228,8 @@ Tokenizer Tokenizer::from_pretrained(const std::filesystem::path& directory,
   std::error_code error;
   if (!std::filesystem::exists(path, error)) refuse_missing(directory);
   auto impl = std::make_shared<Impl>();
-  impl->handle = create(load_text(path, kLargest), options.do_lower_case, display(path));
+  impl->handle =
+      create(load_text(path, kLargest), options.do_lower_case, display(path));
   impl->config = baked_config(impl->handle.get());
   detail::apply_tokenizer_files(directory, impl->config);
   apply_options(options, impl->config);
@@ -292,9 +302,8 @@ std::optional<std::string> Tokenizer::id_to_token(std::int64_t id) const {
     return std::nullopt;
   }
   detail::RustText token;
-  if (!modelrun_rust_tokenizer_id_to_token(impl_->handle.get(),
-                                           static_cast<std::uint32_t>(id),
-                                           token.out())) {
+  if (!modelrun_rust_tokenizer_id_to_token(
+          impl_->handle.get(), static_cast<std::uint32_t>(id), token.out())) {
     return std::nullopt;
   }
   return token.string();

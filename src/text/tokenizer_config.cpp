@@ -86,7 +86,8 @@ void apply_tokenizer_files(const std::filesystem::path& directory,
     std::optional<std::string> token;
     if (file) token = token_text(*file, name);
     if (!token && map) token = token_text(*map, name);
-    if (token) config.special_tokens.insert_or_assign(std::string(name), *token);
+    if (token)
+      config.special_tokens.insert_or_assign(std::string(name), *token);
   }
 }
 
