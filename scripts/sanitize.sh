@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the unit tests and the fuzzers under AddressSanitizer and
+# UndefinedBehaviorSanitizer, and what runs in many threads under
+# ThreadSanitizer. Arguments go to CMake.
+set -euo pipefail
+
+fuzz_seconds=${FUZZ_SECONDS:-30}
+jobs=$(nproc)
+
+build() {
+  local preset=$1
+  shift
+  cmake --preset "$preset" --log-level=WARNING -DMODELRUN_BUILD_CLI=OFF \
+    -DMODELRUN_BUILD_EXAMPLES=OFF "$@"
+  cmake --build --preset "$preset"
+}
+
+# Sanitizers need the address space as it was before kernels randomized more of
+# it; not every container may ask for that.
+fixed_addresses=()
+if setarch -R true 2>/dev/null; then
+  fixed_addresses=(setarch -R)
+fi
+
+build asan "$@"
+export UBSAN_OPTIONS=print_stacktrace=1
+"${fixed_addresses[@]}" ctest --preset asan --parallel "$jobs"
+for target in build/asan/bin/modelrun_*_fuzz; do
+  echo "$target: $fuzz_seconds s"
+  "${fixed_addresses[@]}" "$target" --seconds "$fuzz_seconds"
+done
+
+build tsan "$@"
+export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
+"${fixed_addresses[@]}" ctest --preset tsan --parallel "$jobs" \
+  --tests-regex 'Concurren|Thread'
