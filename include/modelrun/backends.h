@@ -40,7 +40,8 @@ void register_backend(BackendRegistration registration);
 /// One place where a runtime was looked for.
 struct RuntimeAttempt {
   /// Why this place: `"option runtime_path"`, `"MODELRUN_ONNXRUNTIME"`,
-  /// `"VIRTUAL_ENV"`, `"python3 on PATH"`, `"system libraries"`.
+  /// `"VIRTUAL_ENV"`, `"CONDA_PREFIX"`, `"python3 on PATH"`,
+  /// `"LD_LIBRARY_PATH"`, `"system libraries"`.
   std::string source;
   /// The file or directory that was looked at.
   std::string where;

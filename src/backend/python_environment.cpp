@@ -87,13 +87,23 @@ std::vector<fs::path> versioned_folders(const fs::path& parent,
   return folders;
 }
 
+/// Adds a folder that is there, once: lib64 is often a link to lib.
+void add_folder(const fs::path& folder, std::vector<fs::path>& to) {
+  if (!is_folder(folder)) return;
+  const bool known = std::any_of(to.begin(), to.end(), [&](const auto& each) {
+    std::error_code error;
+    return fs::equivalent(each, folder, error);
+  });
+  if (!known) to.push_back(folder);
+}
+
 void add_package_folders(const fs::path& prefix, std::vector<fs::path>& to) {
   // Debian has its packages under lib/python3 and local/lib/python3.x.
   for (const char* lib : {"local/lib", "lib", "lib64"}) {
     std::vector<fs::path> pythons = versioned_folders(prefix / lib, "python");
     for (const fs::path& python : pythons) {
       for (const char* leaf : {"site-packages", "dist-packages"}) {
-        if (is_folder(python / leaf)) to.push_back(python / leaf);
+        add_folder(python / leaf, to);
       }
     }
   }
@@ -210,7 +220,7 @@ ProcessEnvironment process_environment(const std::string& variable) {
   environment.working_directory = fs::current_path(error);
   const std::string multiarch = kMultiarch;
   environment.system_folders = {
-      "/usr/local/lib", "/usr/local/lib/" + multiarch, "/lib/" + multiarch,
+      "/usr/local/lib", "/usr/local/lib/" + multiarch,
       "/usr/lib/" + multiarch, "/usr/lib64", "/usr/lib",
   };
   return environment;

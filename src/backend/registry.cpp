@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "backend/plugin_file.h"
@@ -114,10 +115,14 @@ RuntimeSearch named_runtime(const std::string& backend, const fs::path& path) {
   const std::string variable = runtime_variable(backend);
   const std::string in_variable =
       process_environment(variable).variable(variable);
-  search.library = path.empty() ? fs::path(in_variable) : path;
-  if (search.library.empty()) return search;
+  const fs::path named = path.empty() ? fs::path(in_variable) : path;
+  if (named.empty()) return search;
+  std::error_code error;
+  const bool exists = fs::exists(named, error);
+  if (exists) search.library = fs::absolute(named, error);
   search.tried.push_back({path.empty() ? variable : "option runtime_path",
-                          search.library.string(), "found"});
+                          named.string(),
+                          exists ? "found" : "no such file or folder"});
   return search;
 }
 

@@ -171,9 +171,10 @@ std::string missing_runtime(const RuntimeSearch& search) {
     if (!attempt.where.empty()) text += attempt.where + ": ";
     text += attempt.result;
   }
-  return text + "\nadd it with '" + search.fix + "', or name it with the " +
-         kOption + " or the environment variable " +
-         runtime_variable(search.backend);
+  text += '\n';
+  if (!search.fix.empty()) text += "add it with '" + search.fix + "', or ";
+  return text + "name it with the " + kOption +
+         " or the environment variable " + runtime_variable(search.backend);
 }
 
 }  // namespace modelrun

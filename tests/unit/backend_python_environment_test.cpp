@@ -168,6 +168,12 @@ TEST_F(PythonTest, PackageFoldersAreFoundNewestFirst) {
   EXPECT_EQ(package_folders(at("none")), Paths{});
 }
 
+TEST_F(PythonTest, PackageFolderBehindALinkCountsOnce) {
+  const fs::path folder = make("p/lib/python3.12/site-packages");
+  fs::create_symlink("lib", at("p/lib64"));
+  EXPECT_EQ(package_folders(at("p")), (Paths{folder}));
+}
+
 TEST_F(PythonTest, PackagesOfTheBaseCountOnlyWhenIncluded) {
   const fs::path base = make("base/lib/python3.11/site-packages");
   const fs::path own = make("venv/lib/python3.11/site-packages");

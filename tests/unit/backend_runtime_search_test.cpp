@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,11 @@
 
 namespace modelrun {
 
-bool operator==(const RuntimeAttempt& a, const RuntimeAttempt& b) {
+static bool operator==(const RuntimeAttempt& a, const RuntimeAttempt& b) {
   return a.source == b.source && a.where == b.where && a.result == b.result;
 }
-void PrintTo(const RuntimeAttempt& attempt, std::ostream* to) {
+[[maybe_unused]] static void PrintTo(const RuntimeAttempt& attempt,
+                                     std::ostream* to) {
   *to << attempt.source << ": " << attempt.where << ": " << attempt.result;
 }
 

@@ -118,14 +118,26 @@ TEST(Backends, OpeningTwiceGivesTheSame) {
 }
 
 TEST(Backends, EachRuntimeIsABackendOfItsOwn) {
+  const FakeFolder folder;
+  const auto library = folder.write("one.so");
   register_fake("runtimes");
   const auto none = open_backend("runtimes");
-  const auto one = open_backend("runtimes", "/opt/one.so");
+  const auto one = open_backend("runtimes", library);
   EXPECT_NE(none, one);
-  EXPECT_EQ(one, open_backend("runtimes", "/opt/one.so"));
-  EXPECT_EQ(one->runtime_path(), "/opt/one.so");
-  EXPECT_EQ(find_runtime("runtimes", "/opt/one.so").library, "/opt/one.so");
+  EXPECT_EQ(one, open_backend("runtimes", library));
+  EXPECT_EQ(one->runtime_path(), library);
+  EXPECT_EQ(find_runtime("runtimes", library).library, library);
   EXPECT_TRUE(find_runtime("runtimes").tried.empty());
+}
+
+TEST(Backends, RuntimeThatIsNamedAndNotThereIsAnError) {
+  register_fake("nameless");
+  EXPECT_EQ(message_of<NotFound>(
+                [] { (void)open_backend("nameless", "/no/one.so"); }),
+            "the runtime of backend 'nameless' was not found; tried\n"
+            "  option runtime_path: /no/one.so: no such file or folder\n"
+            "name it with the option runtime_path or the environment variable "
+            "MODELRUN_NAMELESS");
 }
 
 TEST(Backends, ManyThreadsOpenOneBackend) {
