@@ -2,6 +2,7 @@
 #include "backends/onnxruntime/binding.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "backends/onnxruntime/element_type.h"
 
@@ -101,6 +102,17 @@ void Binding::bind(const DLTensor& tensor, const char* port) {
   bytes_ = *bytes;
   dtype_ = tensor.dtype;
   dims_.assign(tensor.shape, tensor.shape + rank);
+}
+
+void Binding::copy_from(const Binding& source, const char* port) const {
+  const bool fits = dims_ == source.dims_ && dtype_.code == source.dtype_.code &&
+                    dtype_.bits == source.dtype_.bits;
+  if (!fits) {
+    throw Failure(MODELRUN_INVALID_ARGUMENT,
+                  "output '" + std::string(port) + "' is bound to " + shown() +
+                      ", but is the input of that name, " + source.shown());
+  }
+  std::memmove(data_, source.data_, bytes_);
 }
 
 bool Binding::holds(const DLTensor& tensor, const void* data) const noexcept {

@@ -23,6 +23,9 @@ class Binding {
   /// cannot take; `port` is for the message.
   void bind(const DLTensor& tensor, const char* port);
   void clear() noexcept { value_.reset(); }
+  /// Copies the elements of another binding here; throws Failure when the
+  /// shape or dtype is another.
+  void copy_from(const Binding& source, const char* port) const;
 
   /// NULL when nothing is bound.
   [[nodiscard]] OrtValue* value() const noexcept { return value_.get(); }

@@ -55,6 +55,7 @@ void Request::run() {
     output_values_[i] = outputs_[i].binding.value();
   }
   run_session();
+  own_results();
   has_run_ = true;
 }
 
@@ -118,18 +119,7 @@ void Request::run_session() {
       session_->output_names(), output_values_.size(), output_values_.data());
   keep_results();
   const bool cancelled = cancellation_.end_run();
-  if (status == nullptr && !cancelled) {
-    for (Output& output : outputs_) {
-      if (output.result == nullptr) continue;
-      void* data = nullptr;
-      runtime_.check(
-          runtime_.api().GetTensorMutableData(output.result.get(), &data),
-          "reading an output's data");
-      // An output that is an input would change with the caller's memory.
-      if (is_borrowed(data)) output.result = copied(output.result.get(), data);
-    }
-    return;
-  }
+  if (status == nullptr && !cancelled) return;
   drop_results();
   if (cancelled) {
     runtime_.api().ReleaseStatus(status);
@@ -143,6 +133,24 @@ void Request::keep_results() {
     if (outputs_[i].binding.value() == nullptr) {
       outputs_[i].result.reset(output_values_[i]);
     }
+  }
+}
+
+void Request::own_results() {
+  for (Output& output : outputs_) {
+    if (output.result == nullptr) continue;
+    void* data = nullptr;
+    runtime_.check(
+        runtime_.api().GetTensorMutableData(output.result.get(), &data),
+        "reading an output's data");
+    // It would change, or go, with the caller's memory.
+    if (is_borrowed(data)) output.result = copied(output.result.get(), data);
+  }
+  // The runtime leaves a bound output alone that is an input.
+  for (const auto& [output, input] : session_->passed_through()) {
+    const Binding& target = outputs_[output].binding;
+    if (target.value() == nullptr) continue;
+    target.copy_from(inputs_[input], session_->output_names()[output]);
   }
 }
 

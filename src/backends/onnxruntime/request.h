@@ -41,6 +41,7 @@ class Request {
   void check_inputs() const;
   void run_session();
   void keep_results();
+  void own_results();
   void drop_results() noexcept;
   [[nodiscard]] bool is_borrowed(const void* data) const noexcept;
   [[nodiscard]] Handle<OrtValue> copied(const OrtValue* value,

@@ -2,6 +2,8 @@
 #include "backends/onnxruntime/session.h"
 
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_map>
 
 #include "backends/onnxruntime/device.h"
 
@@ -45,6 +47,16 @@ Session::Session(std::shared_ptr<const Runtime> runtime,
   }
   for (const auto& port : signature_->outputs()) {
     output_names_.push_back(port.name);
+  }
+  find_passed_through();
+}
+
+void Session::find_passed_through() {
+  std::unordered_map<std::string_view, std::size_t> inputs;
+  for (const char* name : input_names_) inputs.emplace(name, inputs.size());
+  for (std::size_t i = 0; i < output_names_.size(); ++i) {
+    const auto found = inputs.find(output_names_[i]);
+    if (found != inputs.end()) passed_through_.push_back({i, found->second});
   }
 }
 

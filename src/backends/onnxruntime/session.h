@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,10 +32,21 @@ class Session {
   [[nodiscard]] const char* const* output_names() const noexcept {
     return output_names_.data();
   }
+  /// An output that is an input, under the one name of both.
+  struct PassedThrough {
+    std::size_t output;
+    std::size_t input;
+  };
+  [[nodiscard]] const std::vector<PassedThrough>& passed_through()
+      const noexcept {
+    return passed_through_;
+  }
   /// One JSON object.
   [[nodiscard]] std::string describe() const;
 
  private:
+  void find_passed_through();
+
   std::shared_ptr<const Runtime> runtime_;
   Options options_;
   std::string provider_;
@@ -42,6 +54,7 @@ class Session {
   std::unique_ptr<const Signature> signature_;
   std::vector<const char*> input_names_;
   std::vector<const char*> output_names_;
+  std::vector<PassedThrough> passed_through_;
 };
 
 }  // namespace modelrun::onnxruntime
