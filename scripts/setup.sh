@@ -34,7 +34,7 @@ find_missing() {
   need cmake command -v cmake                      # the build
   need ninja-build command -v ninja                # the build
   need ccache command -v ccache                    # quick rebuilds
-  need pkg-config command -v pkg-config            # tests of the installation
+  need pkg-config command -v pkg-config            # finding minizip, tests
   need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt  # downloads
   need nlohmann-json3-dev header nlohmann/json.hpp # JSON of configs
   need libcli11-dev header CLI/CLI.hpp             # the command's options
