@@ -26,9 +26,12 @@ fi
 build asan "$@"
 export UBSAN_OPTIONS=print_stacktrace=1
 "${fixed_addresses[@]}" ctest --preset asan --parallel "$jobs"
-for target in build/asan/bin/modelrun_*_fuzz; do
-  echo "$target: $fuzz_seconds s"
-  "${fixed_addresses[@]}" "$target" --seconds "$fuzz_seconds"
+for target in "$PWD"/build/asan/bin/modelrun_*_fuzz; do
+  name=${target##*/modelrun_}
+  echo "$name: $fuzz_seconds s"
+  # An input that fails is left in the working folder.
+  (cd build/asan && "${fixed_addresses[@]}" "$target" \
+    -max_total_time="$fuzz_seconds" "../../tests/fuzz/seeds/${name%_fuzz}")
 done
 
 build tsan "$@"
