@@ -265,7 +265,7 @@ FIXTURES = [
         cases=static_cache_cases,
         shapes=STATIC_CACHE_SHAPES,
         generation_config=static_cache,
-        baked=dict.fromkeys(("prefill", "decode"), {"max_batch_size": 2}),
+        baked=dict.fromkeys(("prefill", "decode"), {"batch_size": 2}),
         notes="a StaticCache of 16 positions",
     ),
     generation_fixture(
