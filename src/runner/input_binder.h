@@ -31,6 +31,10 @@ class InputBinder {
   /// copies. Throws InvalidArgument.
   std::span<const Tensor* const> bind(Kwargs kwargs);
 
+  /// What the last `bind` returned.
+  [[nodiscard]] std::span<const Tensor* const> inputs() const noexcept {
+    return inputs_;
+  }
   /// The kwargs and leaves of the last call that the export was not traced
   /// with. The texts live as long as the call's kwargs.
   [[nodiscard]] std::span<const std::string_view> dropped() const noexcept {

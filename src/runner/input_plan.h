@@ -62,6 +62,8 @@ class InputPlan {
   /// input is a kwarg of its own.
   InputPlan(const Signature& signature, const Metadata* metadata,
             std::span<const IndexedRows> indexed_rows = {});
+  InputPlan(const InputPlan&) = delete;
+  InputPlan& operator=(const InputPlan&) = delete;
 
   [[nodiscard]] const std::vector<InputSlot>& slots() const noexcept {
     return slots_;
