@@ -13,7 +13,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 add_library(modelrun_compile_options INTERFACE)
 target_compile_options(modelrun_compile_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wconversion
+  -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Wconversion
   -Wno-sign-conversion
   $<$<BOOL:${MODELRUN_WARNINGS_AS_ERRORS}>:-Werror>)
 if(MODELRUN_SANITIZERS)
