@@ -58,10 +58,11 @@ class Matcher {
     if (spec == nullptr || !spec->is_constant()) return;
     const Scalar& traced = spec->value();
     const Scalar& given = node.value();
-    const bool comparable = traced.index() == given.index() &&
-                            (std::holds_alternative<bool>(traced) ||
-                             std::holds_alternative<std::int64_t>(traced));
-    if (comparable && traced != given) {
+    // Flags choose what was traced. Counters do not, and exporters record them
+    // as they were before the traced call or after it.
+    const bool flags = std::holds_alternative<bool>(traced) &&
+                       std::holds_alternative<bool>(given);
+    if (flags && traced != given) {
       throw InvalidArgument("kwarg '" + kwarg_.name + "' has " +
                             to_string(given) + " at '" + path +
                             "', but the model was traced with " +

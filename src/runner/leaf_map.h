@@ -26,8 +26,8 @@ struct LeafMap {
 /// Matches the leaves of a nested kwarg with the inputs, by their paths.
 ///
 /// Throws InvalidArgument when the value has a tensor where the model was
-/// traced with none (a filled cache for a prefill), or another constant than
-/// the one that is part of the program.
+/// traced with none (a filled cache for a prefill), or another flag than the
+/// one that is part of the program.
 [[nodiscard]] LeafMap make_leaf_map(const InputPlan& plan,
                                     const KwargPlan& kwarg,
                                     const Structure& structure);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every committed ONNX export through the library, against what the source
+// model returned in eager PyTorch.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "modelrun/exported_model.h"
+#include "support/golden.h"
+
+namespace modelrun::testing {
+namespace {
+
+class Fixtures : public ::testing::TestWithParam<Fixture> {
+ protected:
+  void SetUp() override {
+    if (!GetParam().runs) {
+      GTEST_SKIP() << "its runtime has no CPU kernels for " << GetParam().dtype;
+    }
+  }
+
+  static ExportedModel component(const ExportedModel& model,
+                                 const GoldenCase& golden) {
+    return model.component(golden.component);
+  }
+};
+
+TEST_P(Fixtures, NestedKwargsGiveEagersOutputs) {
+  const auto model = ExportedModel::from_pretrained(GetParam().path);
+  for (const GoldenCase& golden : GetParam().cases) {
+    SCOPED_TRACE(golden.name);
+    const NamedValues kwargs = nested_kwargs(load_golden(golden.inputs));
+    const Outputs outputs = component(model, golden)(as_kwargs(kwargs));
+    EXPECT_EQ(difference(outputs, load_golden(golden.outputs),
+                         GetParam().tolerance),
+              "");
+  }
+}
+
+TEST_P(Fixtures, LeavesAsKwargsGiveEagersOutputs) {
+  const auto model = ExportedModel::from_pretrained(GetParam().path);
+  for (const GoldenCase& golden : GetParam().cases) {
+    SCOPED_TRACE(golden.name);
+    const NamedValues kwargs = flat_kwargs(load_golden(golden.inputs));
+    const Outputs outputs = component(model, golden)(as_kwargs(kwargs));
+    EXPECT_EQ(difference(outputs, load_golden(golden.outputs),
+                         GetParam().tolerance),
+              "");
+  }
+}
+
+TEST_P(Fixtures, UnsharedInputsAndSharedOutputsGiveTheSame) {
+  const auto model = ExportedModel::from_pretrained(GetParam().path);
+  for (const GoldenCase& golden : GetParam().cases) {
+    SCOPED_TRACE(golden.name);
+    const NamedValues kwargs = nested_kwargs(load_golden(golden.inputs));
+    const Golden expected = load_golden(golden.outputs);
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      const Outputs outputs = component(model, golden)(
+          as_kwargs(kwargs), {.share_inputs = false, .share_outputs = true});
+      EXPECT_EQ(difference(outputs, expected, GetParam().tolerance), "");
+    }
+  }
+}
+
+TEST_P(Fixtures, BoundCallsGiveTheSameEachTime) {
+  const auto model = ExportedModel::from_pretrained(GetParam().path);
+  for (const GoldenCase& golden : GetParam().cases) {
+    SCOPED_TRACE(golden.name);
+    const NamedValues kwargs = nested_kwargs(load_golden(golden.inputs));
+    BoundCall bound = component(model, golden).bind(as_kwargs(kwargs));
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      EXPECT_EQ(difference(bound(), load_golden(golden.outputs),
+                           GetParam().tolerance),
+                "");
+    }
+  }
+}
+
+// A cache goes from one call's outputs into the next call, across components,
+// as generation does it.
+TEST_P(Fixtures, CachesFedBackGiveEagersOutputs) {
+  const auto model = ExportedModel::from_pretrained(GetParam().path);
+  std::map<std::string, Outputs> outputs;
+  for (const GoldenCase& golden : GetParam().cases) {
+    SCOPED_TRACE(golden.name);
+    NamedValues kwargs = nested_kwargs(load_golden(golden.inputs));
+    if (!golden.follows.empty()) {
+      const Outputs& before = outputs.at(golden.follows);
+      for (auto& [name, value] : kwargs) {
+        const bool is_cache =
+            value.is_nested() && before.contains(name) &&
+            before.at(name).class_name() == value.class_name();
+        if (is_cache) value = before.at(name);
+      }
+    }
+    outputs[golden.name] = component(model, golden)(as_kwargs(kwargs));
+    EXPECT_EQ(difference(outputs[golden.name], load_golden(golden.outputs),
+                         GetParam().tolerance),
+              "");
+  }
+}
+
+TEST_P(Fixtures, WarmupRunsEveryComponent) {
+  EXPECT_NO_THROW(ExportedModel::from_pretrained(GetParam().path).warmup());
+}
+
+INSTANTIATE_TEST_SUITE_P(Onnx, Fixtures,
+                         ::testing::ValuesIn(fixtures("onnx")),
+                         [](const auto& fixture) {
+                           std::string name = fixture.param.name;
+                           for (char& c : name) {
+                             if (c == '-') c = '_';
+                           }
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace modelrun::testing
