@@ -59,9 +59,9 @@ struct RuntimeSearch {
   std::string fix;
 };
 
-/// Looks for the runtime of a registered backend, in this order: `explicit_path`
-/// (a library or a folder that holds it), the environment variable
-/// `MODELRUN_<BACKEND>`, the active Python environment (`VIRTUAL_ENV`,
+/// Looks for the runtime of a registered backend, in this order:
+/// `explicit_path` (a library or a folder that holds it), the environment
+/// variable `MODELRUN_<BACKEND>`, the active Python environment (`VIRTUAL_ENV`,
 /// `CONDA_PREFIX`), the one of the `python3` on PATH, the system's libraries.
 /// A place that is named explicitly and holds none is an end: nothing else is
 /// taken instead. Opens nothing.

@@ -61,8 +61,8 @@ fs::path find_plugin(const fs::path& plugin, const std::string& backend) {
   if (plugin.has_parent_path()) {
     const fs::path file = fs::absolute(plugin, error);
     if (!error && fs::is_regular_file(file, error)) return file;
-    throw NotFound("plugin of backend '" + backend + "' not found: " +
-                   plugin.string() + " is not a file");
+    throw NotFound("plugin of backend '" + backend +
+                   "' not found: " + plugin.string() + " is not a file");
   }
   for (const fs::path& folder : plugin_folders()) {
     const fs::path file = fs::absolute(folder / plugin, error);
@@ -78,17 +78,18 @@ fs::path find_plugin(const fs::path& plugin, const std::string& backend) {
 OpenedPlugin open_plugin(const fs::path& file) {
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    throw BackendError("plugin " + file.string() + " cannot be opened: " +
-                       dynamic_linker_error());
+    throw BackendError("plugin " + file.string() +
+                       " cannot be opened: " + dynamic_linker_error());
   }
   // Not closed again, not even after an error: code of it may have started
   // threads or registered exit handlers already.
   void* entry = dlsym(library, MODELRUN_BACKEND_ENTRY);
   if (entry == nullptr) {
-    throw BackendError("plugin " + file.string() +
-                       " is not a modelrun plugin: expected the symbol "
-                       MODELRUN_BACKEND_ENTRY ", got " +
-                       dynamic_linker_error());
+    throw BackendError(
+        "plugin " + file.string() +
+        " is not a modelrun plugin: expected the symbol " MODELRUN_BACKEND_ENTRY
+        ", got " +
+        dynamic_linker_error());
   }
   const auto* table = reinterpret_cast<modelrun_backend_entry>(entry)();
   return {.table = table,

@@ -78,8 +78,8 @@ std::vector<fs::path> versioned_folders(const fs::path& parent,
     const std::string file_name = entries->path().filename().string();
     if (!file_name.starts_with(name)) continue;
     auto version = version_numbers(file_name.substr(name.size()));
-    if (!version.empty()) found.emplace_back(std::move(version),
-                                             entries->path());
+    if (!version.empty())
+      found.emplace_back(std::move(version), entries->path());
   }
   std::sort(found.rbegin(), found.rend());
   std::vector<fs::path> folders;
@@ -145,14 +145,12 @@ std::optional<PythonInterpreter> follow_shim(
   if (version == "system") return std::nullopt;
   const fs::path prefix = pyenv_prefix(root, version);
   if (prefix.empty()) {
-    return PythonInterpreter{
-        .executable = shim,
-        .prefix = {},
-        .problem = "a pyenv shim for version '" + version +
-                   "', which is not installed"};
+    return PythonInterpreter{.executable = shim,
+                             .prefix = {},
+                             .problem = "a pyenv shim for version '" + version +
+                                        "', which is not installed"};
   }
-  return PythonInterpreter{
-      .executable = shim, .prefix = prefix, .problem = {}};
+  return PythonInterpreter{.executable = shim, .prefix = prefix, .problem = {}};
 }
 
 bool is_script(const fs::path& path) {
@@ -220,8 +218,11 @@ ProcessEnvironment process_environment(const std::string& variable) {
   environment.working_directory = fs::current_path(error);
   const std::string multiarch = kMultiarch;
   environment.system_folders = {
-      "/usr/local/lib", "/usr/local/lib/" + multiarch,
-      "/usr/lib/" + multiarch, "/usr/lib64", "/usr/lib",
+      "/usr/local/lib",
+      "/usr/local/lib/" + multiarch,
+      "/usr/lib/" + multiarch,
+      "/usr/lib64",
+      "/usr/lib",
   };
   return environment;
 }

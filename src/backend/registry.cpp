@@ -157,8 +157,9 @@ void register_backend(BackendRegistration registration) {
   }
   // Not under the lock: the callback is the user's.
   if (replaces) {
-    log(LogLevel::warning, "backend '" + name + "' is registered anew; models "
-                           "that are loaded keep the one before");
+    log(LogLevel::warning, "backend '" + name +
+                               "' is registered anew; models "
+                               "that are loaded keep the one before");
   }
 }
 

@@ -98,8 +98,9 @@ class Search {
       // An unpacked release has its library in lib.
       if (!look_in(source, path)) look_in(source, path / "lib");
     } else {
-      note(source, path, fs::exists(status) ? "neither a file nor a folder"
-                                            : "no such file or folder");
+      note(source, path,
+           fs::exists(status) ? "neither a file nor a folder"
+                              : "no such file or folder");
     }
   }
 
@@ -119,7 +120,8 @@ class Search {
       note(variable, "", "not set");
       return false;
     }
-    return look_in_prefix(variable, prefix) || look_in(variable, prefix / "lib");
+    return look_in_prefix(variable, prefix) ||
+           look_in(variable, prefix / "lib");
   }
 
   bool look_in_python() {
@@ -152,7 +154,8 @@ std::string runtime_variable(std::string_view backend) {
   std::string variable = "MODELRUN_";
   for (const char c : backend) {
     const auto byte = static_cast<unsigned char>(c);
-    variable += std::isalnum(byte) ? static_cast<char>(std::toupper(byte)) : '_';
+    variable +=
+        std::isalnum(byte) ? static_cast<char>(std::toupper(byte)) : '_';
   }
   return variable;
 }

@@ -22,8 +22,8 @@ struct Place {
 };
 
 [[noreturn]] void refuse(const Place& place, const std::string& why) {
-  throw BackendError("signature of " + place.program + ": " + place.kind +
-                     ' ' + std::to_string(place.index) + ' ' + why);
+  throw BackendError("signature of " + place.program + ": " + place.kind + ' ' +
+                     std::to_string(place.index) + ' ' + why);
 }
 
 std::string in_words(DLDataType dtype) {
@@ -67,8 +67,8 @@ Port copy_port(const modelrun_port& port, const Place& place) {
   copy.name = port.name;
   if (port.alias_count > kMaxAliases ||
       (port.alias_count > 0 && port.aliases == nullptr)) {
-    refuse(place, "says that it has " + std::to_string(port.alias_count) +
-                      " aliases");
+    refuse(place,
+           "says that it has " + std::to_string(port.alias_count) + " aliases");
   }
   for (std::size_t i = 0; i < port.alias_count; ++i) {
     if (port.aliases[i] == nullptr) refuse(place, "has an alias without text");

@@ -74,10 +74,8 @@ class FakeProgram {
   /// `"unsupported"`; the first `times` calls, or all.
   FakeProgram& fail(const std::string& at, const std::string& status,
                     const std::string& message, int times = -1) {
-    json_["fail"] = {{"at", at},
-                     {"status", status},
-                     {"message", message},
-                     {"times", times}};
+    json_["fail"] = {
+        {"at", at}, {"status", status}, {"message", message}, {"times", times}};
     return *this;
   }
   FakeProgram& delay(int milliseconds) {

@@ -63,9 +63,8 @@ TEST(OpenPlugin, OfAFileThatIsNoLibraryGivesTheLinkersWords) {
     (void)open_plugin(file);
     FAIL();
   } catch (const BackendError& error) {
-    EXPECT_EQ(error.what(), "plugin " + file.string() +
-                                " cannot be opened: " + file.string() +
-                                ": file too short");
+    EXPECT_EQ(error.what(), "plugin " + file.string() + " cannot be opened: " +
+                                file.string() + ": file too short");
   }
 }
 

@@ -18,8 +18,9 @@ using Paths = std::vector<fs::path>;
 
 class PythonTest : public ::testing::Test {
  protected:
-  fs::path program(const std::string& name, const std::string& text = "\x7f"
-                                                                      "ELF") {
+  fs::path program(const std::string& name, const std::string& text =
+                                                "\x7f"
+                                                "ELF") {
     const fs::path file = folder_.write(name, text);
     fs::permissions(file, fs::perms::owner_all);
     return file;
@@ -81,11 +82,13 @@ TEST_F(PythonTest, Python3ComesBeforeAnyPython) {
 }
 
 TEST_F(PythonTest, FileThatCannotRunIsPassedOver) {
-  folder_.write("one/bin/python3", "\x7f" "ELF");
+  folder_.write("one/bin/python3",
+                "\x7f"
+                "ELF");
   make("two/bin/python3");
   program("three/bin/python3");
-  on_path(at("one/bin").string() + ":" + at("two/bin").string() + "::" +
-          at("three/bin").string());
+  on_path(at("one/bin").string() + ":" + at("two/bin").string() +
+          "::" + at("three/bin").string());
   EXPECT_EQ(find_python(environment_).prefix, at("three"));
 }
 
@@ -148,8 +151,7 @@ TEST_F(PyenvTest, VersionThatIsNotThereIsAProblem) {
     folder_.write("pyenv/version", name);
     const auto python = find_python(environment_);
     EXPECT_TRUE(python.prefix.empty());
-    EXPECT_EQ(python.problem, "a pyenv shim for version '" +
-                                  std::string(name) +
+    EXPECT_EQ(python.problem, "a pyenv shim for version '" + std::string(name) +
                                   "', which is not installed");
   }
 }

@@ -75,18 +75,16 @@ TEST_F(RequestTest, SessionPassesTheOptionsOn) {
 }
 
 TEST_F(RequestTest, SessionRefusesUnknownOptionsWithTheKnownOnes) {
-  EXPECT_EQ(message_of<InvalidArgument>([&] {
-              load(echo_program(), R"({"thread": 3})");
-            }),
+  EXPECT_EQ(message_of<InvalidArgument>(
+                [&] { load(echo_program(), R"({"thread": 3})"); }),
             "unknown option 'thread' of the fake backend; it knows 'device', "
             "'threads'");
 }
 
 TEST_F(RequestTest, SessionOfAMissingProgramIsNotFound) {
   const auto backend = Backend::create(fake::table(), nullptr, {});
-  EXPECT_EQ(message_of<NotFound>([&] {
-              (void)Session::create(backend, "/no/such.json", "{}");
-            }),
+  EXPECT_EQ(message_of<NotFound>(
+                [&] { (void)Session::create(backend, "/no/such.json", "{}"); }),
             "fake program /no/such.json cannot be read");
 }
 
@@ -94,10 +92,10 @@ TEST_F(RequestTest, SessionGetsAnAbsolutePath) {
   const auto backend = Backend::create(fake::table(), nullptr, {});
   const std::string message = message_of<NotFound>(
       [&] { (void)Session::create(backend, "such.json", "{}"); });
-  EXPECT_EQ(message, "fake program " +
-                         (std::filesystem::current_path() / "such.json")
-                             .string() +
-                         " cannot be read");
+  EXPECT_EQ(message,
+            "fake program " +
+                (std::filesystem::current_path() / "such.json").string() +
+                " cannot be read");
 }
 
 TEST_F(RequestTest, SessionOfAnUnknownDTypeIsUnsupported) {
@@ -129,12 +127,11 @@ TEST_F(RequestTest, RunsAndFetches) {
   const Tensor y = request.fetch(MODELRUN_OUTPUT, 0);
   EXPECT_TRUE(equal(x_, y));
   EXPECT_NE(y.raw_data(), x_.raw_data());
-  EXPECT_EQ(counts(*session),
-            nlohmann::json({{"requests", 1},
-                            {"binds", 1},
-                            {"runs", 1},
-                            {"fetches", 1},
-                            {"cancels", 0}}));
+  EXPECT_EQ(counts(*session), nlohmann::json({{"requests", 1},
+                                              {"binds", 1},
+                                              {"runs", 1},
+                                              {"fetches", 1},
+                                              {"cancels", 0}}));
 }
 
 TEST_F(RequestTest, FetchedTensorOutlivesEverything) {
@@ -182,6 +179,15 @@ TEST_F(RequestTest, BoundOutputOfAnotherShapeIsRefused) {
   const Tensor longer = Tensor::zeros(DType::float32, {3, 2});
   request.bind(MODELRUN_OUTPUT, 0, longer);
   EXPECT_THROW(request.run(), InvalidArgument);
+}
+
+TEST_F(RequestTest, InputOfAnotherDTypeIsNotReadPastItsEnd) {
+  Request request(load(echo_program()));
+  const Tensor shorter = Tensor::zeros(DType::float16, {2, 2});
+  request.bind(MODELRUN_INPUT, 0, shorter);
+  EXPECT_EQ(message_of<InvalidArgument>([&] { request.run(); }),
+            "output 'y' comes from a tensor of another dtype than the program "
+            "says");
 }
 
 TEST_F(RequestTest, OutputIsFetchedOnce) {
@@ -316,12 +322,13 @@ TEST_F(RequestTest, StateLivesInTheRequest) {
 
 TEST_F(RequestTest, FakeComputesWhatItsScriptSays) {
   FakeProgram program;
-  program.input({.name = "a", .dtype = "int64", .dims = {-1},
-                 .symbols = {"n"}})
+  program.input({.name = "a", .dtype = "int64", .dims = {-1}, .symbols = {"n"}})
       .input({.name = "b", .dtype = "int64", .dims = {-1}})
       .sum({.name = "sum", .dtype = "int64", .dims = {-1}}, "a", "b")
       .fill({.name = "fill", .dims = {-1, 2}, .symbols = {"n", ""}}, 1.5)
-      .zeros({.name = "zeros", .dtype = "bfloat16", .dims = {-1},
+      .zeros({.name = "zeros",
+              .dtype = "bfloat16",
+              .dims = {-1},
               .symbols = {"n"}})
       .values({.name = "values", .dtype = "uint8", .dims = {1, 3}}, {7, 8, 9});
   Request request(load(program));

@@ -44,7 +44,9 @@ class SearchTest : public ::testing::Test {
     return library(fs::path(name) / kCapi);
   }
   void python_on_path(const std::string& prefix) {
-    const fs::path file = folder_.write(prefix + "/bin/python3", "\x7f" "ELF");
+    const fs::path file = folder_.write(prefix + "/bin/python3",
+                                        "\x7f"
+                                        "ELF");
     fs::permissions(file, fs::perms::owner_all);
     environment_.variables["PATH"] = file.parent_path().string();
   }
@@ -57,8 +59,9 @@ TEST_F(SearchTest, NamedLibraryIsTakenAsItIs) {
   const fs::path file = folder_.write("my-own-build.so");
   const auto found = search(file);
   EXPECT_EQ(found.library, file);
-  EXPECT_EQ(found.tried, (std::vector<RuntimeAttempt>{
-                             {"option runtime_path", file, "found"}}));
+  EXPECT_EQ(
+      found.tried,
+      (std::vector<RuntimeAttempt>{{"option runtime_path", file, "found"}}));
 }
 
 TEST_F(SearchTest, NamedFolderIsSearchedWithItsLib) {
@@ -67,11 +70,11 @@ TEST_F(SearchTest, NamedFolderIsSearchedWithItsLib) {
   const fs::path below = library("release/lib");
   const auto found = search(at("release"));
   EXPECT_EQ(found.library, below);
-  EXPECT_EQ(found.tried,
-            (std::vector<RuntimeAttempt>{
-                {"option runtime_path", at("release"),
-                 "holds no libonnxruntime.so"},
-                {"option runtime_path", below, "found"}}));
+  EXPECT_EQ(
+      found.tried,
+      (std::vector<RuntimeAttempt>{
+          {"option runtime_path", at("release"), "holds no libonnxruntime.so"},
+          {"option runtime_path", below, "found"}}));
 }
 
 TEST_F(SearchTest, NamedPlaceWithoutOneIsTheEnd) {
@@ -137,15 +140,15 @@ TEST_F(SearchTest, EveryPlaceIsRecorded) {
   EXPECT_TRUE(missing.library.empty());
   EXPECT_EQ(missing.backend, "onnxruntime");
   EXPECT_EQ(missing.fix, "pip install onnxruntime");
-  EXPECT_EQ(missing.tried,
-            (std::vector<RuntimeAttempt>{
-                {"MODELRUN_ONNXRUNTIME", "", "not set"},
-                {"VIRTUAL_ENV", at("venv") / kCapi, "no such folder"},
-                {"VIRTUAL_ENV", at("venv/lib"), "holds no libonnxruntime.so"},
-                {"CONDA_PREFIX", "", "not set"},
-                {"python3 on PATH", at("venv") / kCapi, "looked at already"},
-                {"system libraries", at("lib"),
-                 "holds no libonnxruntime.so"}}));
+  EXPECT_EQ(
+      missing.tried,
+      (std::vector<RuntimeAttempt>{
+          {"MODELRUN_ONNXRUNTIME", "", "not set"},
+          {"VIRTUAL_ENV", at("venv") / kCapi, "no such folder"},
+          {"VIRTUAL_ENV", at("venv/lib"), "holds no libonnxruntime.so"},
+          {"CONDA_PREFIX", "", "not set"},
+          {"python3 on PATH", at("venv") / kCapi, "looked at already"},
+          {"system libraries", at("lib"), "holds no libonnxruntime.so"}}));
 }
 
 TEST_F(SearchTest, MissingRuntimeIsExplainedInWords) {

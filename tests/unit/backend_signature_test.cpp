@@ -117,8 +117,8 @@ TEST(CopySignature, KnowsEveryDType) {
 }
 
 TEST(CopySignature, OfAnUnknownDTypeNamesThePort) {
-  for (const DLDataType dtype : {DLDataType{kDLComplex, 64, 1},
-                                 DLDataType{kDLFloat, 32, 4}}) {
+  for (const DLDataType dtype :
+       {DLDataType{kDLComplex, 64, 1}, DLDataType{kDLFloat, 32, 4}}) {
     modelrun_port port = port_named("x");
     port.dtype = dtype;
     const auto raw = signature_of(&port, 1);
@@ -128,7 +128,8 @@ TEST(CopySignature, OfAnUnknownDTypeNamesThePort) {
     } catch (const Unsupported& error) {
       EXPECT_EQ(error.what(),
                 "input 'x' of /m.onnx has a dtype that modelrun does not know "
-                "(DLPack code " + std::to_string(dtype.code) + ", " +
+                "(DLPack code " +
+                    std::to_string(dtype.code) + ", " +
                     std::to_string(dtype.bits) + " bits, lanes " +
                     std::to_string(dtype.lanes) + ")");
     }

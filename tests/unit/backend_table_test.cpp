@@ -67,8 +67,8 @@ TEST(BackendTable, OfAnotherAbiIsNamedEvenWhenItIsShorter) {
 
 TEST(BackendTable, ThatIsTooSmallIsRefusedWithBothSizes) {
   auto table = copy_of_fake();
-  for (const std::size_t size : {std::size_t{0}, std::size_t{8},
-                                 sizeof(modelrun_backend_table) - 8}) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{8}, sizeof(modelrun_backend_table) - 8}) {
     table->struct_size = size;
     EXPECT_EQ(refusal(*table),
               "backend table in this process: expected a table of " +

@@ -65,8 +65,9 @@ TEST(Backends, RegisteringANameAgainReplacesItWithAWarning) {
   });
   register_fake("again", {"format-d"});
   set_log_callback(nullptr);
-  EXPECT_EQ(line, "warning: backend 'again' is registered anew; models that "
-                  "are loaded keep the one before");
+  EXPECT_EQ(line,
+            "warning: backend 'again' is registered anew; models that "
+            "are loaded keep the one before");
   const auto names = registered_backends();
   EXPECT_EQ(std::count(names.begin(), names.end(), "again"), 1);
   EXPECT_EQ(default_backend("format-c"), "other");
@@ -76,18 +77,15 @@ TEST(Backends, RegisteringANameAgainReplacesItWithAWarning) {
 }
 
 TEST(Backends, RegistrationNeedsANameAndOneOfPluginAndTable) {
+  EXPECT_EQ(
+      message_of<InvalidArgument>([] {
+        register_backend(
+            {.name = "", .formats = {}, .plugin = "p.so", .table = nullptr});
+      }),
+      "a backend cannot be registered without a name");
   EXPECT_EQ(message_of<InvalidArgument>([] {
-              register_backend({.name = "",
-                                .formats = {},
-                                .plugin = "p.so",
-                                .table = nullptr});
-            }),
-            "a backend cannot be registered without a name");
-  EXPECT_EQ(message_of<InvalidArgument>([] {
-              register_backend({.name = "x",
-                                .formats = {},
-                                .plugin = {},
-                                .table = nullptr});
+              register_backend(
+                  {.name = "x", .formats = {}, .plugin = {}, .table = nullptr});
             }),
             "backend 'x' cannot be registered: expected either a plugin or a "
             "table, got neither");
@@ -163,10 +161,8 @@ TEST(Backends, ManyThreadsOpenOneBackend) {
 TEST(Backends, PluginThatFailsToOpenIsTriedAgain) {
   const FakeFolder folder;
   const auto file = folder.write("modelrun_later.so", "not a library");
-  register_backend({.name = "later",
-                    .formats = {},
-                    .plugin = file,
-                    .table = nullptr});
+  register_backend(
+      {.name = "later", .formats = {}, .plugin = file, .table = nullptr});
   EXPECT_THROW((void)open_backend("later"), BackendError);
   std::filesystem::remove(file);
   EXPECT_EQ(message_of<NotFound>([] { (void)open_backend("later"); }),

@@ -90,22 +90,20 @@ void check_options(const Json& options, const Script& script) {
     for (const std::string& each : known) {
       list += (list.empty() ? "'" : ", '") + each + "'";
     }
-    fail(MODELRUN_INVALID_ARGUMENT, "unknown option '" + key +
-                                        "' of the fake backend; it knows " +
-                                        list);
+    fail(MODELRUN_INVALID_ARGUMENT,
+         "unknown option '" + key + "' of the fake backend; it knows " + list);
   }
   const auto threads = options.find("threads");
   if (threads != options.end() &&
       (!threads->is_number_integer() || threads->get<std::int64_t>() < 1)) {
     fail(MODELRUN_INVALID_ARGUMENT,
-         "option 'threads' must be a positive integer, got " +
-             threads->dump());
+         "option 'threads' must be a positive integer, got " + threads->dump());
   }
   const auto device = options.find("device");
   if (device != options.end() && *device != "cpu") {
-    fail(MODELRUN_UNSUPPORTED,
-         "device " + device->dump() + " is not there; the fake backend has "
-         "the device cpu only");
+    fail(MODELRUN_UNSUPPORTED, "device " + device->dump() +
+                                   " is not there; the fake backend has "
+                                   "the device cpu only");
   }
 }
 
@@ -211,8 +209,7 @@ modelrun_status request_fetch(modelrun_request* request,
                               modelrun_port_kind kind, size_t index,
                               DLManagedTensorVersioned** tensor,
                               const modelrun_sink* error) {
-  return guard(error,
-               [&] { *tensor = request->request.fetch(kind, index); });
+  return guard(error, [&] { *tensor = request->request.fetch(kind, index); });
 }
 
 void request_cancel(modelrun_request* request) { request->request.cancel(); }

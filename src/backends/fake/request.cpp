@@ -25,9 +25,9 @@ std::int64_t element_count(const std::vector<std::int64_t>& shape) {
 /// A tensor in one block: the struct, its shape and then its elements.
 DLManagedTensorVersioned* make_tensor(Array& from) {
   const std::size_t rank = from.shape.size();
-  const std::size_t head =
-      (sizeof(DLManagedTensorVersioned) + rank * sizeof(std::int64_t) +
-       kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t head = (sizeof(DLManagedTensorVersioned) +
+                            rank * sizeof(std::int64_t) + kAlignment - 1) /
+                           kAlignment * kAlignment;
   const std::size_t bytes = from.bytes();
   const std::size_t total = (head + bytes + kAlignment) / kAlignment;
   void* block = std::aligned_alloc(kAlignment, total * kAlignment);
@@ -184,8 +184,8 @@ void Request::compute(std::size_t index) {
   const DLDataType dtype = script_.outputs[index].dtype;
   using Kind = Source::Kind;
   if (source.kind == Kind::input || source.kind == Kind::state) {
-    Array& from = source.kind == Kind::input ? inputs_[source.a]
-                                             : states_[source.a];
+    Array& from =
+        source.kind == Kind::input ? inputs_[source.a] : states_[source.a];
     shape_ = from.shape;
     return write_output(index, from.data(), from.bytes());
   }
@@ -218,9 +218,15 @@ void Request::compute(std::size_t index) {
 /// Writes to the bound memory, or keeps it for `fetch`; the shape is `shape_`.
 void Request::write_output(std::size_t index, const void* data,
                            std::size_t bytes) {
+  const DLDataType dtype = script_.outputs[index].dtype;
+  if (bytes != byte_size(dtype, element_count(shape_))) {
+    fail(MODELRUN_INVALID_ARGUMENT, "output '" + script_.outputs[index].name +
+                                        "' comes from a tensor of another "
+                                        "dtype than the program says");
+  }
   Array& output = outputs_[index];
   if (output.bound == nullptr && !output.defined) {
-    output.dtype = script_.outputs[index].dtype;
+    output.dtype = dtype;
     store(output, shape_, data, bytes);
     output.defined = false;
     fresh_[index] = 1;
@@ -242,20 +248,22 @@ void Request::advance_state(std::size_t index) {
   if (source.kind == Source::Kind::append && state.defined) {
     return append(state, from, source.axis);
   }
+  state.dtype = from.dtype;
   store(state, from.shape, from.data(), from.bytes());
 }
 
 void Request::append(Array& state, Array& more, std::size_t axis) {
-  bool fits = state.shape.size() == more.shape.size() &&
-              axis < state.shape.size();
+  bool fits =
+      state.shape.size() == more.shape.size() && axis < state.shape.size();
   std::size_t outer = 1;
   for (std::size_t i = 0; fits && i < state.shape.size(); ++i) {
     fits = i == axis || state.shape[i] == more.shape[i];
     if (i < axis) outer *= static_cast<std::size_t>(state.shape[i]);
   }
   if (!fits || !same(state.dtype, more.dtype)) {
-    fail(MODELRUN_INVALID_ARGUMENT, "an input does not fit the state that it "
-                                    "is appended to");
+    fail(MODELRUN_INVALID_ARGUMENT,
+         "an input does not fit the state that it "
+         "is appended to");
   }
   const std::size_t total = state.bytes() + more.bytes();
   scratch_.resize(total);

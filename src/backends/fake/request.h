@@ -41,8 +41,7 @@ class Request {
  public:
   Request(const Script& script, Counts& counts, std::atomic<int>& failures);
 
-  void bind(modelrun_port_kind kind, std::size_t index,
-            const DLTensor* tensor);
+  void bind(modelrun_port_kind kind, std::size_t index, const DLTensor* tensor);
   void run();
   DLManagedTensorVersioned* fetch(modelrun_port_kind kind, std::size_t index);
   void cancel();

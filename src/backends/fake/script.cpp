@@ -162,8 +162,7 @@ class SourceReader {
     source.b = index_of(script_.inputs, names[1].get<std::string>(), port);
   }
 
-  static void values(const Json& list, const ScriptPort& port,
-                     Source& source) {
+  static void values(const Json& list, const ScriptPort& port, Source& source) {
     check_arithmetic(port);
     source.kind = Source::Kind::values;
     std::size_t count = 1;
@@ -196,8 +195,7 @@ class SourceReader {
       check_arithmetic(port);
       source.kind = Source::Kind::fill;
       source.bytes.resize(port.dtype.bits / 8);
-      store_number(port.dtype, json["fill"].get<double>(),
-                   source.bytes.data());
+      store_number(port.dtype, json["fill"].get<double>(), source.bytes.data());
     }
     if (!port.dims) refuse(port.name, "needs dims or a source");
     for (std::size_t axis = 0; axis < port.dims->size(); ++axis) {
