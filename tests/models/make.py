@@ -63,6 +63,7 @@ def selected(arguments: argparse.Namespace) -> list:
     from exporting.all import FIXTURES
 
     names = [fixture.name for fixture in FIXTURES]
+    names += ["graphs", "optimum_layouts"]
     for name in arguments.only or ():
         if name not in names:
             sys.exit(f"no fixture {name!r}, there are: {', '.join(names)}")
@@ -133,12 +134,26 @@ def make_all(arguments: argparse.Namespace, root: Path) -> None:
             if arguments.format is None or name in arguments.format
         ]
         update_index(root, make(fixture, formats, root))
+    make_bare(arguments, root)
+
+
+def make_bare(arguments: argparse.Namespace, root: Path) -> None:
+    """Make the hand-made ONNX files."""
+    from exporting import graphs, optimum
+
+    if arguments.format is not None and "onnx" not in arguments.format:
+        return
+    for name, module in (("graphs", graphs), ("optimum_layouts", optimum)):
+        if arguments.only is None or name in arguments.only:
+            shutil.rmtree(root / name, ignore_errors=True)
+            print(name, flush=True)
+            module.make(root / name)
 
 
 def main() -> int:
     arguments = parse_arguments()
     if arguments.list:
-        print("\n".join(fixture.name for fixture in selected(arguments)))
+        print(*[fixture.name for fixture in selected(arguments)], sep="\n")
         return 0
     if arguments.verify:
         from exporting.verify import verify

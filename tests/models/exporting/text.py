@@ -97,9 +97,15 @@ def positions_cases(cases) -> None:
 
 
 def filled_cache(model, batch: int, length: int) -> tf.Cache:
-    """The cache after a call of `length` tokens."""
+    """The cache after a call of `length` tokens, of length 0 for none."""
+    tokens = ids(batch, max(length, 1))
     with torch.no_grad():
-        return model(input_ids=ids(batch, length)).past_key_values
+        cache = model(input_ids=tokens).past_key_values
+    if length == 0:
+        for layer in cache.layers:
+            layer.keys = layer.keys[:, :, :0]
+            layer.values = layer.values[:, :, :0]
+    return cache
 
 
 def decode_inputs(model, batch: int, past: int, length: int) -> dict:
@@ -122,7 +128,7 @@ def decode_steps(cases, batch: int, past: int, lengths: tuple[int, ...]):
                 "attention_mask": torch.cat([inputs["attention_mask"], rows], 1),
                 "past_key_values": outputs.past_key_values,
             }
-        name = f"batch{batch}-step{index}"
+        name = f"batch{batch}-past{past}-step{index}"
         outputs = cases.run(name, inputs, follows=before)
         before = name
 
@@ -130,6 +136,7 @@ def decode_steps(cases, batch: int, past: int, lengths: tuple[int, ...]):
 def decode_cases(cases) -> None:
     decode_steps(cases, 1, 3, (1, 1, 2))
     decode_steps(cases, 3, 6, (4, 1, 1))
+    decode_steps(cases, 2, 0, (3, 1, 1))
 
 
 def empty_cache_sample(model) -> dict:
@@ -250,7 +257,15 @@ FIXTURES = [
         "llama-decode",
         sample=lambda model: decode_inputs(model, 2, 5, 3),
         cases=decode_cases,
+        options={"openvino": {"stateful": False}},
         notes="one graph, a DynamicCache in and out",
+    ),
+    llama_fixture(
+        "llama-decode-stateful",
+        sample=lambda model: decode_inputs(model, 2, 5, 3),
+        cases=decode_cases,
+        formats=("openvino",),
+        notes="the cache is in the graph's variables",
     ),
     llama_fixture(
         "llama-empty-cache",

@@ -60,12 +60,23 @@ def write(exported: ExportedModel, directory: Path) -> None:
     exported.save_pretrained(directory)
 
 
+# What torch notes on each node about the source that it was traced from.
+NODE_NOTES = (
+    "from_node",
+    "nn_module_stack",
+    "source_fn_stack",
+    "stack_trace",
+    "torch_fn",
+)
+
+
 def _drop_traces(program: Any) -> None:
-    """Drop per-node stack traces: they hold paths and most of the bytes."""
+    """Drop the notes on each node: they hold paths and most of the bytes."""
     if isinstance(program, torch.export.ExportedProgram):
         for module in program.graph_module.modules():
             for node in getattr(getattr(module, "graph", None), "nodes", ()):
-                node.meta.pop("stack_trace", None)
+                for note in NODE_NOTES:
+                    node.meta.pop(note, None)
     elif hasattr(program, "graphs"):
         for graph in program.graphs():
             for node in graph:
