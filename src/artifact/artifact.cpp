@@ -56,9 +56,8 @@ void load_manifest(const fs::path& path, const ArtifactOptions& options,
     if (!options.file_name.empty() && options.file_name != entry.file) {
       continue;
     }
-    artifact.components.push_back(
-        to_component(std::move(entry), manifest.export_format,
-                     artifact.directory, source));
+    artifact.components.push_back(to_component(
+        std::move(entry), manifest.export_format, artifact.directory, source));
   }
   if (artifact.components.empty()) {
     throw NotFound(source + ": names no file " + printable(options.file_name) +
@@ -79,8 +78,7 @@ Artifact load_directory(const fs::path& directory,
     artifact.components = find_programs(directory, options.file_name);
   }
   artifact.config = load_config(directory, "config.json");
-  artifact.generation_config =
-      load_config(directory, "generation_config.json");
+  artifact.generation_config = load_config(directory, "generation_config.json");
   return artifact;
 }
 
@@ -91,8 +89,8 @@ Artifact load_file(const fs::path& path, const ArtifactOptions& options) {
                           "go with a directory");
   }
   if (path.filename() == kManifestFile) {
-    return load_directory(
-        path.has_parent_path() ? path.parent_path() : ".", options);
+    return load_directory(path.has_parent_path() ? path.parent_path() : ".",
+                          options);
   }
   Component component;
   component.format = format_of(path);

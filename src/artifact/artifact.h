@@ -41,6 +41,8 @@ struct Metadata {
   std::string export_device;
   std::vector<KwargSpec> kwargs;
   /// A dict of the traced kwargs in their traced order; null when unrecorded.
+  /// Its leaves have torch's own numbers: those of `in_constants` are among
+  /// them.
   std::shared_ptr<const Structure> in_spec;
   /// The outputs, with `out_constants` already in their places as constants
   /// and the tensor leaves renumbered 0..n-1; null when unrecorded.
@@ -73,7 +75,8 @@ struct Artifact {
 
 struct ArtifactOptions {
   /// Picks one of several variants by its file name, such as
-  /// `"model_quantized.onnx"`, or its path below the directory.
+  /// `"model_quantized.onnx"`, or its path below the directory; the artifact
+  /// then has that one component.
   std::string file_name;
   /// A folder below the directory that holds the export.
   std::string subfolder;

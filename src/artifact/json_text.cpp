@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "modelrun/error.h"
 #include "artifact/printable.h"
+#include "modelrun/error.h"
 
 namespace modelrun {
 namespace {
@@ -72,8 +72,8 @@ class Builder : public nlohmann::json_sax<Json> {
   }
   bool string(std::string& value) override {
     if (value.compare(0, kNumberMark.size(), kNumberMark) == 0) {
-      return add(marked_number(
-          std::string_view(value).substr(kNumberMark.size())));
+      return add(
+          marked_number(std::string_view(value).substr(kNumberMark.size())));
     }
     return add(std::move(value));
   }
@@ -140,8 +140,7 @@ class Builder : public nlohmann::json_sax<Json> {
       return &items->emplace_back(std::move(value));
     }
     // Past ordered_map's own emplace, which searches.
-    Json::object_t::Container& entries =
-        *parent.get_ptr<Json::object_t*>();
+    Json::object_t::Container& entries = *parent.get_ptr<Json::object_t*>();
     return &entries.emplace_back(std::move(key_), std::move(value)).second;
   }
 
@@ -211,8 +210,7 @@ Scalar json_scalar(const Json& value, const std::string& where) {
   fail_json(where, "null, a bool, a number or a string", value);
 }
 
-const Json::object_t& json_object(const Json& value,
-                                  const std::string& where) {
+const Json::object_t& json_object(const Json& value, const std::string& where) {
   if (!value.is_object()) fail_json(where, "an object", value);
   return value.get_ref<const Json::object_t&>();
 }

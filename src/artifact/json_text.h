@@ -22,8 +22,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] std::string describe(const Json& value);
 
 /// Throws InvalidArgument: "<where>: expected <expected>, got <value>".
-[[noreturn]] void fail_json(const std::string& where,
-                            std::string_view expected, const Json& value);
+[[noreturn]] void fail_json(const std::string& where, std::string_view expected,
+                            const Json& value);
 
 /// Each checks the type and throws InvalidArgument that begins with `where`.
 [[nodiscard]] const std::string& json_string(const Json& value,

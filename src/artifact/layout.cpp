@@ -22,10 +22,10 @@ constexpr std::size_t kMaxListed = 20;
 
 // The endings that exporters give to variants of one program.
 constexpr std::array<std::string_view, 20> kVariants = {
-    "_quantized", "_optimized", "_fp16",    "_fp32",   "_bf16",
-    "_int8",      "_uint8",     "_int4",    "_q8",     "_q4",
-    "_q4f16",     "_q2",        "_q2f16",   "_bnb4",   "_O1",
-    "_O2",        "_O3",        "_O4",      "_static", "_dynamic"};
+    "_quantized", "_optimized", "_fp16",  "_fp32",   "_bf16",
+    "_int8",      "_uint8",     "_int4",  "_q8",     "_q4",
+    "_q4f16",     "_q2",        "_q2f16", "_bnb4",   "_O1",
+    "_O2",        "_O3",        "_O4",    "_static", "_dynamic"};
 
 // The parts that exporters split models into: several of them side by side
 // belong together.
@@ -111,10 +111,9 @@ std::vector<std::string> list_programs(const fs::path& directory) {
                            !is_tokenizer(role_of(name)) &&
                            is_safe_relative(name);
       // An .xml may be anything; OpenVINO's has its weights beside it.
-      const bool weights =
-          format_of(name) != "openvino" ||
-          fs::exists(directory / folder / fs::path(name).replace_extension(
-                                              ".bin"));
+      const bool weights = format_of(name) != "openvino" ||
+                           fs::exists(directory / folder /
+                                      fs::path(name).replace_extension(".bin"));
       std::error_code error;
       if (program && weights &&
           !fs::is_directory(directory / folder / name, error)) {
@@ -152,7 +151,8 @@ Component make_component(const fs::path& directory, const std::string& name) {
   throw NotFound(
       display(directory) +
       ": holds no export: looked for export.json, and for .onnx, .xml (with "
-      "its .bin), .pt2 and .pte files there and in onnx/ and openvino/; found " +
+      "its .bin), .pt2 and .pte files there and in onnx/ and openvino/; "
+      "found " +
       (found.empty() ? "nothing" : join(found)) +
       (weights ? "; these are a model's own weights: export it first, in "
                  "Python with transformers.exporters (OnnxExporter().export("
@@ -171,9 +171,9 @@ Component pick(const fs::path& directory,
   }
   if (matches.size() == 1) return make_component(directory, matches[0]);
   if (matches.size() > 1) {
-    throw InvalidArgument(display(directory) + ": file_name " +
-                          printable(file_name) + " is the name of several: " +
-                          join(matches) + "; give the path of one");
+    throw InvalidArgument(
+        display(directory) + ": file_name " + printable(file_name) +
+        " is the name of several: " + join(matches) + "; give the path of one");
   }
   const fs::path path =
       resolve_within(directory, file_name, "the option file_name");
@@ -230,14 +230,15 @@ std::vector<Component> find_programs(const fs::path& directory,
   bool parts = true;
   for (const auto& [role, files] : by_role) {
     if (files.size() > 1) {
-      throw InvalidArgument(display(directory) + ": holds several variants of " +
-                            printable(role) + ": " + join(files) +
+      throw InvalidArgument(display(directory) +
+                            ": holds several variants of " + printable(role) +
+                            ": " + join(files) +
                             "; pick one with the option file_name, such as "
                             "file_name=" +
                             printable(files[0]));
     }
-    parts = parts && std::find(kParts.begin(), kParts.end(), role) !=
-                         kParts.end();
+    parts =
+        parts && std::find(kParts.begin(), kParts.end(), role) != kParts.end();
   }
   if (!parts && programs.size() > 1) {
     throw InvalidArgument(

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "artifact/json_text.h"
-#include "modelrun/error.h"
-#include "modelrun/log.h"
 #include "artifact/printable.h"
 #include "artifact/pytree.h"
+#include "modelrun/error.h"
+#include "modelrun/log.h"
 
 namespace modelrun {
 namespace {
@@ -58,8 +58,7 @@ std::optional<DType> read_dtype(const Json::object_t& fields,
   return dtype;
 }
 
-TensorSpec read_tensor(const Json::object_t& fields,
-                       const std::string& where) {
+TensorSpec read_tensor(const Json::object_t& fields, const std::string& where) {
   TensorSpec tensor;
   tensor.dtype = read_dtype(fields, "dtype", where);
   const std::string at = below(where, "shape");
@@ -178,8 +177,8 @@ Metadata read_metadata(const Json& value, const std::string& where) {
   if (const Json* constants = find_set(fields, "in_constants")) {
     const std::string at = below(where, "in_constants");
     for (const auto& [name, scalar] : json_object(*constants, at)) {
-      metadata.in_constants.emplace_back(
-          name, json_scalar(scalar, below(at, name)));
+      metadata.in_constants.emplace_back(name,
+                                         json_scalar(scalar, below(at, name)));
     }
   }
   read_specs(fields, where, metadata);
@@ -194,8 +193,9 @@ void check_name(const std::string& name, const std::string& where) {
   bool control = false;
   for (const char c : name) control = control || (c >= 0 && c < 0x20);
   if (!sane || control) {
-    throw InvalidArgument(where + ": expected a component's name of 1 to 255 "
-                                  "characters without slashes, got " +
+    throw InvalidArgument(where +
+                          ": expected a component's name of 1 to 255 "
+                          "characters without slashes, got " +
                           printable(name));
   }
 }
@@ -255,8 +255,7 @@ Manifest parse_manifest(std::string_view text, const std::string& source) {
   const std::string at = source + ": components";
   for (const auto& [name, value] : json_object(*components, at)) {
     check_name(name, at);
-    manifest.components.push_back(
-        read_component(name, value, below(at, name)));
+    manifest.components.push_back(read_component(name, value, below(at, name)));
   }
   if (manifest.components.empty()) {
     throw InvalidArgument(at + ": expected at least one component, got none");

@@ -26,7 +26,7 @@ namespace {
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) fail(path, errno);
-  struct stat status {};
+  struct stat status{};
   int code = ::fstat(file, &status) == 0 ? 0 : errno;
   if (code == 0 && !S_ISREG(status.st_mode)) code = EISDIR;
   if (code == 0 && status.st_size > 0) {

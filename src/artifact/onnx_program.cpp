@@ -72,9 +72,8 @@ void check_size(const OnnxExternalData& data, const DataFile& file,
   }
   throw InvalidArgument(
       label_of(data, program) + ": " + display(file.path) + " has " +
-      std::to_string(file.size) + " bytes, but " +
-      std::to_string(data.length) + " are needed from byte " +
-      std::to_string(data.offset) +
+      std::to_string(file.size) + " bytes, but " + std::to_string(data.length) +
+      " are needed from byte " + std::to_string(data.offset) +
       " on: it is cut off or of another export, download it again");
 }
 
@@ -108,9 +107,9 @@ std::vector<fs::path> external_data_files(const OnnxProgram& program) {
   for (const OnnxExternalData& data : program.external_data) {
     auto found = by_location.find(data.location);
     if (found == by_location.end()) {
-      found = by_location
-                  .emplace(data.location, find_data_file(data, program.file))
-                  .first;
+      found =
+          by_location.emplace(data.location, find_data_file(data, program.file))
+              .first;
       files.push_back(found->second.path);
     }
     check_size(data, found->second, program.file);

@@ -27,8 +27,6 @@ class OnnxScanner {
   void scan_model(Bytes model);
 
  private:
-  struct TensorScan;
-
   void scan_opset(Bytes opset);
   void scan_graph(Bytes graph, int depth);
   void scan_function(Bytes function);
@@ -38,9 +36,6 @@ class OnnxScanner {
   void scan_tensor(Bytes tensor, const std::string& holder, bool main_graph);
   void scan_sparse_tensor(Bytes tensor, const std::string& holder,
                           bool main_graph);
-  void add_external(const TensorScan& tensor, const std::string& holder,
-                    std::uint64_t needed);
-  OnnxValue scan_value(Bytes value) const;
   void finish(const std::uint8_t* begin);
 
   OnnxProgram& program_;

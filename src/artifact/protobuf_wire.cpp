@@ -10,9 +10,9 @@ constexpr std::uint32_t kBytes = 2;
 constexpr std::uint32_t kFixed32 = 5;
 
 [[noreturn]] void fail_type(const WireField& field, const char* expected) {
-  throw WireError("field " + std::to_string(field.number) +
-                      " has wire type " + std::to_string(field.wire_type) +
-                      ", expected " + expected,
+  throw WireError("field " + std::to_string(field.number) + " has wire type " +
+                      std::to_string(field.wire_type) + ", expected " +
+                      expected,
                   field.begin);
 }
 

@@ -16,8 +16,7 @@ struct Rational {
 
 // Each is nothing where the result does not fit, or divides by zero.
 [[nodiscard]] std::optional<Rational> add(Rational a, Rational b) noexcept;
-[[nodiscard]] std::optional<Rational> multiply(Rational a,
-                                               Rational b) noexcept;
+[[nodiscard]] std::optional<Rational> multiply(Rational a, Rational b) noexcept;
 [[nodiscard]] std::optional<Rational> divide(Rational a, Rational b) noexcept;
 /// The largest integer that is not above.
 [[nodiscard]] std::int64_t floor(Rational a) noexcept;

@@ -71,8 +71,7 @@ fs::path resolve_within(const fs::path& directory, std::string_view name,
     throw InvalidArgument(what + ": cannot follow " + display(path) + ": " +
                           error.message());
   }
-  const fs::path base = 
-      (fs::weakly_canonical(here, error) / "").parent_path();
+  const fs::path base = (fs::weakly_canonical(here, error) / "").parent_path();
   if (fs::is_symlink(fs::symlink_status(path, error)) &&
       !fs::exists(path, error)) {
     throw NotFound(what + ": " + display(path) + " is a link to " +

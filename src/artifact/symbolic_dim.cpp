@@ -113,14 +113,13 @@ MaybeLinear combine(Op op, const Linear& a, const Linear& b) {
     case Op::modulo:
       return constant_or_nothing(modulo(a.offset, b.offset));
     default:
-      return constant_or_nothing(
-          larger(a.offset, b.offset, op == Op::maximum));
+      return constant_or_nothing(larger(a.offset, b.offset, op == Op::maximum));
   }
 }
 
 // Runs steps on a stack; `unknown` is the symbol that stands for itself.
-MaybeLinear run(const std::vector<Step>& steps, std::span<const std::int64_t> values,
-                std::int64_t unknown) {
+MaybeLinear run(const std::vector<Step>& steps,
+                std::span<const std::int64_t> values, std::int64_t unknown) {
   std::array<Linear, kMaxStack> stack;
   std::size_t top = 0;
   for (const auto& [op, operand] : steps) {
@@ -133,8 +132,7 @@ MaybeLinear run(const std::vector<Step>& steps, std::span<const std::int64_t> va
           index < values.size() && values[index] != SymbolicDim::kUnbound;
       if (operand == unknown) value = Linear{{1, 1}, {}};
       if (bound) value = Linear{{}, {values[index], 1}};
-    } else if (op == Op::floor ||
-               op == Op::ceiling) {
+    } else if (op == Op::floor || op == Op::ceiling) {
       const Linear a = stack[--top];
       const bool up = op == Op::ceiling;
       const std::int64_t sign = up ? -1 : 1;
@@ -237,9 +235,8 @@ class Parser {
     if (!integer(exponent) || exponent < 1 || exponent > kMaxPower) {
       return false;
     }
-    const std::vector<Step> base(steps.begin() +
-                                     static_cast<std::ptrdiff_t>(begin),
-                                 steps.end());
+    const std::vector<Step> base(
+        steps.begin() + static_cast<std::ptrdiff_t>(begin), steps.end());
     for (std::int64_t i = 1; i < exponent; ++i) {
       for (const Step& step : base) {
         if (!emit(step.op, step.operand)) return false;

@@ -64,8 +64,8 @@ struct DimStep {
 ///
 /// A text that is no such expression becomes a symbol of its own, named by
 /// the whole text: it is compared only with itself. An empty text is a
-/// dimension of which nothing is known, a new symbol each time. Immutable; calls
-/// allocate nothing.
+/// dimension of which nothing is known, a new symbol each time. Immutable;
+/// calls allocate nothing.
 class SymbolicDim {
  public:
   /// The value of a symbol that is not known (yet).
