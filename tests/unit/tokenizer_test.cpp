@@ -372,6 +372,18 @@ TEST(Tokenizer, ContentThatIsNoTokenizerIsRefused) {
   EXPECT_THROW((void)Tokenizer::from_json(deep), InvalidArgument);
 }
 
+TEST(Tokenizer, PanicInsideTheTokenizerIsAnErrorWithItsWords) {
+  auto json = Json::parse(content(kTokenizers / "wordpiece/tokenizer.json"));
+  json["pre_tokenizer"] = {{"type", "FixedLength"}, {"length", 0}};
+  const auto tokenizer = Tokenizer::from_json(json.dump());
+  const Texts texts(300, "the fox");
+  for (const int threads : {1, 4}) {
+    EXPECT_EQ(message_of<BackendError>(
+                  [&] { (void)tokenizer(texts, {.threads = threads}); }),
+              "cannot encode the texts: panic: chunk size must be non-zero");
+  }
+}
+
 TEST_F(TokenizerFiles, TokenizerJsonAloneIsEnough) {
   const auto tokenizer = load();
   EXPECT_EQ(tokenizer.special_token_id("pad_token"), 0);
