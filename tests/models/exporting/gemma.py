@@ -26,11 +26,12 @@ def full_sliding_layers():
 
     The exporter traces them so, and the mask still applies the window.
     """
+
+    def full(method):
+        return getattr(DynamicLayer, method.__name__)
+
     names = ("update", "get_mask_sizes", "get_seq_length")
-    patches = [
-        (DynamicSlidingWindowLayer, name, lambda f: getattr(DynamicLayer, f.__name__))
-        for name in names
-    ]
+    patches = [(DynamicSlidingWindowLayer, name, full) for name in names]
     with patch_attributes(patches):
         yield
 

@@ -22,7 +22,9 @@ FLOATS = {
 
 
 def identity(dtype: str) -> onnx.ModelProto:
-    return parse(f"identity ({dtype}[n] x) => ({dtype}[n] y) {{ y = Identity(x) }}")
+    return parse(
+        f"identity ({dtype}[n] x) => ({dtype}[n] y) {{ y = Identity(x) }}"
+    )
 
 
 def same(x: torch.Tensor) -> dict[str, torch.Tensor]:
@@ -61,7 +63,8 @@ def identities(bare: Bare) -> None:
 
 
 def small_shapes(bare: Bare) -> None:
-    bare.add("scalar.onnx", parse("scalar (float x) => (float y) { y = Neg(x) }"))
+    text = "scalar (float x) => (float y) { y = Neg(x) }"
+    bare.add("scalar.onnx", parse(text))
     bare.case("rank0", {"x": torch.tensor(2.5)}, lambda x: {"y": -x})
 
     text = "empty (float[n, m] x) => (int64[2, k] y) { y = NonZero(x) }"
@@ -73,6 +76,8 @@ def small_shapes(bare: Bare) -> None:
     bare.case("zeros", {"x": torch.zeros(2, 3)}, nonzero)
     bare.case("eye", {"x": torch.eye(3)}, nonzero)
 
+
+def symbols(bare: Bare) -> None:
     text = """concat (float[batch, past] a, float[batch, length] b)
         => (float[batch, total] y) { y = Concat <axis = 1> (a, b) }"""
     model = parse(text)
@@ -147,14 +152,21 @@ def operators(bare: Bare) -> None:
     bare.case("plain", pair, lambda a, b: {"y": a + b})
 
     for dtype in ("int32", "int64"):
-        model = parse(f"""embed ({dtype}[batch, length] input_ids)
-            => (float[batch, length, 2] y) {{ y = Gather(table, input_ids) }}""")
+        model = parse(
+            f"""embed ({dtype}[batch, length] input_ids)
+            => (float[batch, length, 2] y)
+            {{ y = Gather(table, input_ids) }}"""
+        )
         table = torch.arange(10.0).reshape(5, 2)
         weight(model, "table", table)
         note = "a table of 5 rows: an id of 5 is out of range"
         bare.add(f"embedding_{dtype}.onnx", model, notes=note)
         ids = torch.tensor([[0, 4], [2, 1]], dtype=getattr(torch, dtype))
-        bare.case("plain", {"input_ids": ids}, lambda input_ids: {"y": table[input_ids]})
+
+        def embed(input_ids, table=table):
+            return {"y": table[input_ids]}
+
+        bare.case("plain", {"input_ids": ids}, embed)
 
     model = identity("float")
     model.graph.node[0].domain = "my_ops"
@@ -172,32 +184,47 @@ def operators(bare: Bare) -> None:
 def _external(tensor: TensorProto, location: str, length: int) -> None:
     tensor.ClearField("raw_data")
     tensor.data_location = TensorProto.EXTERNAL
-    for key, value in (("location", location), ("offset", 0), ("length", length)):
+    place = {"location": location, "offset": 0, "length": length}
+    for key, value in place.items():
         tensor.external_data.add(key=key, value=str(value))
+
+
+WEIGHTS = torch.arange(64.0)
+WEIGHT_BYTES = WEIGHTS.numpy().tobytes()
+ADD = "add (float[64] x) => (float[64] y) { y = Add(x, w) }"
+
+
+def add_weights(x: torch.Tensor) -> dict[str, torch.Tensor]:
+    return {"y": x + WEIGHTS}
+
+
+def externally_weighted(location: str) -> onnx.ModelProto:
+    """`ADD` with its weights in a file of that name."""
+    model = parse(ADD)
+    weight(model, "w", WEIGHTS)
+    _external(model.graph.initializer[0], location, len(WEIGHT_BYTES))
+    return model
 
 
 def external(bare: Bare) -> None:
     """Weights beside the graph, under names that need care."""
-    values = torch.arange(64.0)
-    data = values.numpy().tobytes()
     names = {
         "external_spaces.onnx": "my weights (1).bin",
         "external_unicode.onnx": "вес 重み é.dat",
         "external_no_suffix.onnx": "weights",
         "external_folder.onnx": "data/weights.onnx_data",
     }
-    text = "add (float[64] x) => (float[64] y) { y = Add(x, w) }"
-    inputs = {"x": torch.randn(64)}
     for file, location in names.items():
-        model = parse(text)
-        weight(model, "w", values)
-        _external(model.graph.initializer[0], location, len(data))
         path = bare.directory / location
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        path.write_bytes(WEIGHT_BYTES)
+        model = externally_weighted(location)
         bare.add(file, model, notes=f"weights in `{location}`")
-        bare.case("plain", inputs, lambda x: {"y": x + values})
+        bare.case("plain", {"x": torch.randn(64)}, add_weights)
 
+
+def external_constants(bare: Bare) -> None:
+    """The value of a Constant node in a data file, there and not there."""
     text = """constant (float[64] x) => (float[64] y) {
         w = Constant ()
         y = Add(x, w)
@@ -207,28 +234,27 @@ def external(bare: Bare) -> None:
         ("external_constant_missing.onnx", "quantized.onnx.data", False),
     ):
         model = parse(text)
-        tensor = numpy_helper.from_array(values.numpy(), "w")
-        _external(tensor, location, len(data))
+        tensor = numpy_helper.from_array(WEIGHTS.numpy(), "w")
+        _external(tensor, location, len(WEIGHT_BYTES))
         attribute = onnx.helper.make_attribute("value", tensor)
         model.graph.node[0].attribute.append(attribute)
         if loads:
-            (bare.directory / location).write_bytes(data)
+            (bare.directory / location).write_bytes(WEIGHT_BYTES)
         bare.add(file, model, loads, "a Constant's value in a data file")
         if loads:
-            bare.case("plain", inputs, lambda x: {"y": x + values})
+            bare.case("plain", {"x": torch.randn(64)}, add_weights)
 
-    text = "add (float[64] x) => (float[64] y) { y = Add(x, w) }"
-    (bare.directory / "short.bin").write_bytes(data[:-1])
+
+def refused_external(bare: Bare) -> None:
+    """Data files that are not there, too short, or elsewhere."""
+    (bare.directory / "short.bin").write_bytes(WEIGHT_BYTES[:-1])
     for file, location, note in (
         ("external_missing.onnx", "absent.bin", "its data file is not there"),
         ("external_truncated.onnx", "short.bin", "its data is one byte short"),
         ("external_escaping.onnx", "../outside.bin", "leaves the directory"),
         ("external_absolute.onnx", "/etc/hostname", "an absolute path"),
     ):
-        model = parse(text)
-        weight(model, "w", values)
-        _external(model.graph.initializer[0], location, len(data))
-        bare.add(file, model, False, note)
+        bare.add(file, externally_weighted(location), False, note)
 
 
 def make(directory: Path) -> None:
@@ -237,7 +263,10 @@ def make(directory: Path) -> None:
     bare = Bare(directory)
     identities(bare)
     small_shapes(bare)
+    symbols(bare)
     outputs(bare)
     operators(bare)
     external(bare)
+    external_constants(bare)
+    refused_external(bare)
     bare.write()

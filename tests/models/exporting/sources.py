@@ -20,8 +20,8 @@ def randomize(model: torch.nn.Module) -> torch.nn.Module:
 
 
 def _randomize_module(module: torch.nn.Module) -> None:
-    linear = (torch.nn.Linear, torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.Conv3d)
-    if isinstance(module, linear):
+    nn = torch.nn
+    if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
         fan_in = module.weight[0].numel()
         module.weight.normal_(0, fan_in**-0.5)
         if module.bias is not None:

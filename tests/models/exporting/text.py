@@ -123,9 +123,10 @@ def decode_steps(cases, batch: int, past: int, lengths: tuple[int, ...]):
     for index, length in enumerate(lengths):
         if index:
             rows = torch.ones(batch, length, dtype=torch.long)
+            rows = torch.cat([inputs["attention_mask"], rows], 1)
             inputs = {
                 "input_ids": ids(batch, length),
-                "attention_mask": torch.cat([inputs["attention_mask"], rows], 1),
+                "attention_mask": rows,
                 "past_key_values": outputs.past_key_values,
             }
         name = f"batch{batch}-past{past}-step{index}"
