@@ -110,7 +110,8 @@ struct Graph {
       Message one;
       for (const auto& name : node.inputs) one.bytes(1, name);
       for (const auto& name : node.outputs) one.bytes(2, name);
-      one.bytes(3, "the_" + node.op).bytes(4, node.op);
+      one.bytes(3, "the_" + node.op + "_of_" + node.outputs[0]);
+      one.bytes(4, node.op);
       for (const auto& attribute : node.attributes) one.message(5, attribute);
       graph.message(1, one.bytes(7, node.domain));
     }

@@ -219,7 +219,7 @@ TEST_F(OnnxRuntimeLoad, NothingIsPrintedAndWarningsReachTheHost) {
 }
 
 TEST_F(OnnxRuntimeLoad, LogGoesToTheBackendThatIsStillThere) {
-  Host second(std::getenv("MODELRUN_ONNXRUNTIME"));
+  Host second(library.c_str());
   modelrun_backend* other = nullptr;
   ASSERT_EQ(call(onnxruntime_table().backend_create, &second.host, &other)
                 .status,
@@ -255,6 +255,31 @@ TEST_F(OnnxRuntimeLoad, ExternalDataIsFoundBesideTheGraphInAnyFolder) {
   call.run();
   EXPECT_EQ(values_of<float>(call.fetch(0)), (Floats{11, 22, 33, 44}));
   folder = folder.parent_path();
+}
+
+TEST_F(OnnxRuntimeLoad, LinksOfAHubCacheAreFollowed) {
+  namespace fs = std::filesystem;
+  const auto repo = folder / "models--org--name";
+  const auto snapshot = repo / "snapshots" / "abc";
+  fs::create_directories(snapshot);
+  fs::create_directories(repo / "blobs");
+  write_file(repo / "blobs" / "1", external_graph("w.data", "0", "16").text());
+  write_file(repo / "blobs" / "2", raw<float>({10, 20, 30, 40}));
+  fs::create_symlink("../../blobs/1", snapshot / "model.onnx");
+  fs::create_symlink("../../blobs/2", snapshot / "w.data");
+  fs::create_directory_symlink(repo, folder / "link");
+  for (const auto& path :
+       {snapshot / "model.onnx",
+        folder / "link" / "snapshots" / "abc" / "model.onnx"}) {
+    modelrun_session* session = nullptr;
+    require_ok(try_load(path, "{}", &session));
+    sessions.push_back(session);
+    Call call(session);
+    std::vector<float> x{1, 2, 3, 4};
+    call.input(0, {x, {4}});
+    call.run();
+    EXPECT_EQ(values_of<float>(call.fetch(0)), (Floats{11, 22, 33, 44}));
+  }
 }
 
 TEST_F(OnnxRuntimeLoad, MissingOrShortExternalDataIsRefusedAtLoad) {

@@ -178,6 +178,28 @@ TEST_F(OnnxRuntimeRequest, EmptyTensorsMayHaveNoAddress) {
   call.run();
 }
 
+TEST_F(OnnxRuntimeRequest, PastAndPresentMayShareASymbol) {
+  // A wrong export, and a common one: the lengths differ by the new token.
+  const Dims same = {1, "length", 2};
+  Call call(load({.inputs = {{"past", tensor_type(kFloat, same)},
+                             {"new", tensor_type(kFloat, {1, 1, 2})}},
+                  .outputs = {{"present", tensor_type(kFloat, same)}},
+                  .nodes = {{"Relu", {"past"}, {"kept"}},
+                            {"Concat", {"kept", "new"}, {"all"},
+                             {int_attribute("axis", 1)}},
+                            {"Relu", {"all"}, {"present"}}}}));
+  std::vector<float> past, fresh{1, 2};
+  for (std::int64_t step = 0; step < 5; ++step) {
+    call.input(0, {past, {1, step, 2}});
+    call.input(1, {fresh, {1, 1, 2}});
+    call.run();
+    const Fetched present = call.fetch(0);
+    EXPECT_EQ(shape_of(present), (std::vector<std::int64_t>{1, step + 1, 2}));
+    past = values_of<float>(present);
+  }
+  EXPECT_EQ(past, (Floats{1, 2, 1, 2, 1, 2, 1, 2, 1, 2}));
+}
+
 TEST_F(OnnxRuntimeRequest, EmptyResultHasItsShape) {
   Call call(load({.inputs = {{"x", tensor_type(kFloat, {"n"})}},
                   .outputs = {{"where", tensor_type(kInt64, {1, "k"})}},

@@ -4,10 +4,10 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <modelrun/backend.h>
+#include <modelrun/backends.h>
 #include <stdlib.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -33,6 +33,11 @@ inline const modelrun_backend_table& onnxruntime_table() {
     return entry();
   }();
   return *table;
+}
+
+/// The runtime that the library would take; empty when there is none.
+inline std::string runtime_library() {
+  return find_runtime("onnxruntime").library.string();
 }
 
 inline void append_text(void* context, const char* text, std::size_t length) {
@@ -175,16 +180,17 @@ class Call {
   modelrun_request* request = nullptr;
 };
 
-/// A backend on the runtime that MODELRUN_ONNXRUNTIME names, and a folder for
-/// graphs; skips without the variable.
+/// A backend on the runtime that the library finds, and a folder for graphs;
+/// skips without one.
 class OnnxRuntimeTest : public testing::Test {
  protected:
   void SetUp() override {
-    const char* path = std::getenv("MODELRUN_ONNXRUNTIME");
-    if (path == nullptr) {
-      GTEST_SKIP() << "MODELRUN_ONNXRUNTIME names no runtime library";
+    library = runtime_library();
+    if (library.empty()) {
+      GTEST_SKIP() << "no ONNX Runtime: set MODELRUN_ONNXRUNTIME, or make the "
+                      "build's Python environment";
     }
-    host = std::make_unique<Host>(path);
+    host = std::make_unique<Host>(library.c_str());
     const Result made =
         call(onnxruntime_table().backend_create, &host->host, &backend);
     ASSERT_EQ(made.status, MODELRUN_OK) << made.text;
@@ -229,6 +235,7 @@ class OnnxRuntimeTest : public testing::Test {
     return *onnxruntime_table().session_signature(session);
   }
 
+  std::string library;
   std::unique_ptr<Host> host;
   modelrun_backend* backend = nullptr;
   std::vector<modelrun_session*> sessions;

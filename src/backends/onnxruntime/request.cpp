@@ -61,10 +61,11 @@ void Request::run() {
 
 DLManagedTensorVersioned* Request::fetch(modelrun_port_kind kind,
                                          std::size_t index) {
-  const std::string name = port(kind, index).name;
+  const char* name = port(kind, index).name;
   if (kind != MODELRUN_OUTPUT) {
-    throw Failure(MODELRUN_INVALID_ARGUMENT,
-                  "cannot fetch '" + name + "': it is an input");
+    throw Failure(MODELRUN_INVALID_ARGUMENT, "cannot fetch '" +
+                                                 std::string(name) +
+                                                 "': it is an input");
   }
   Output& output = outputs_[index];
   if (!has_run_ || output.result == nullptr) {
@@ -73,7 +74,8 @@ DLManagedTensorVersioned* Request::fetch(modelrun_port_kind kind,
         : output.binding.value() != nullptr
             ? "': it is bound, so the run wrote it to the bound memory"
             : "': it was fetched before, or was bound during the run";
-    throw Failure(MODELRUN_INVALID_ARGUMENT, "cannot fetch '" + name + reason);
+    throw Failure(MODELRUN_INVALID_ARGUMENT,
+                  "cannot fetch '" + std::string(name) + reason);
   }
   return make_fetched_tensor(session_->runtime(), std::move(output.result));
 }
