@@ -48,15 +48,17 @@ void Shape::steal(Shape& other) noexcept {
 std::int64_t Shape::element_count() const {
   std::int64_t count = 1;
   bool overflow = false;
+  bool empty_axis = false;
   for (const std::int64_t size : *this) {
     if (size < 0) {
       throw InvalidArgument("a shape of " + to_string(*this) +
                             " has a negative size");
     }
-    // An empty axis makes the tensor empty, however large the others are.
-    if (size == 0) return 0;
+    empty_axis |= size == 0;
     overflow |= __builtin_mul_overflow(count, size, &count);
   }
+  // An empty axis makes the tensor empty, however large the others are.
+  if (empty_axis) return 0;
   if (overflow) {
     throw InvalidArgument("a shape of " + to_string(*this) +
                           " has too many elements");
