@@ -36,8 +36,8 @@ void check_strides(const Shape& shape, const Shape& strides) {
     std::int64_t span = 0;
     if (shape[axis] == 0) return;
     overflow |= __builtin_mul_overflow(shape[axis] - 1, strides[axis], &span);
-    overflow |= span == std::numeric_limits<std::int64_t>::min();
-    overflow |= __builtin_add_overflow(reach, span < 0 ? -span : span, &reach);
+    if (span < 0) overflow |= __builtin_sub_overflow(0, span, &span);
+    overflow |= __builtin_add_overflow(reach, span, &reach);
   }
   if (overflow || reach > std::numeric_limits<std::int64_t>::max() / 16) {
     throw InvalidArgument("strides of " + to_string(strides) +
@@ -49,17 +49,23 @@ void check_strides(const Shape& shape, const Shape& strides) {
 void copy_strided(const Tensor& from, std::byte* to, std::size_t axis,
                   const std::byte* source, std::size_t width) {
   const auto size = from.shape()[axis];
-  const auto step = from.strides()[axis] * static_cast<std::int64_t>(width);
+  // The stride of an axis of one element is never used, and may be anything.
+  const auto step =
+      size == 1 ? 0 : from.strides()[axis] * static_cast<std::int64_t>(width);
   const bool last = axis + 1 == from.rank();
   std::size_t chunk = width;
   for (std::size_t i = axis + 1; i < from.rank(); ++i) {
     chunk *= static_cast<std::size_t>(from.shape()[i]);
   }
-  for (std::int64_t i = 0; i < size; ++i, source += step, to += chunk) {
+  if (last && step == static_cast<std::int64_t>(width)) {
+    std::memcpy(to, source, static_cast<std::size_t>(size) * width);
+    return;
+  }
+  for (std::int64_t i = 0; i < size; ++i, to += chunk) {
     if (last) {
-      std::memcpy(to, source, width);
+      std::memcpy(to, source + i * step, width);
     } else {
-      copy_strided(from, to, axis + 1, source, width);
+      copy_strided(from, to, axis + 1, source + i * step, width);
     }
   }
 }
@@ -127,8 +133,7 @@ Tensor Tensor::copy_of(const void* values, std::size_t count, DType dtype,
                        Shape shape) {
   if (static_cast<std::uint64_t>(shape.element_count()) != count) {
     throw InvalidArgument(std::to_string(count) +
-                          " values do not fill a shape of " +
-                          to_string(shape));
+                          " values do not fill a shape of " + to_string(shape));
   }
   Tensor tensor = empty(dtype, std::move(shape));
   if (count > 0) std::memcpy(tensor.data_, values, tensor.byte_size());
