@@ -31,7 +31,8 @@ std::string nearest_name(std::string_view name,
   constexpr std::size_t kLongest = 256;
   if (name.size() > kLongest) return {};
   std::string nearest;
-  std::size_t best = std::max<std::size_t>(name.size() / 3, 1) + 1;
+  std::size_t best =
+      std::min(std::max<std::size_t>(name.size() / 3, 1) + 1, name.size());
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongest) continue;
     const std::size_t distance = edit_distance(name, candidate);

@@ -8,7 +8,8 @@
 namespace modelrun {
 
 /// The candidate that `name` is most likely a misspelling of; empty when none
-/// is close: the Levenshtein distance may be at most a third of the length.
+/// is close: the Levenshtein distance may be at most a third of the length, or
+/// 1 for a name of two or three letters.
 [[nodiscard]] std::string nearest_name(std::string_view name,
                                        std::span<const std::string> candidates);
 
