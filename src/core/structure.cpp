@@ -27,8 +27,7 @@ bool key_is(const Structure::Key& key, std::string_view text) noexcept {
   return std::string_view(buffer, end.ptr - buffer) == text;
 }
 
-void draw(const Structure& node, const std::string& indent,
-          std::string& text) {
+void draw(const Structure& node, const std::string& indent, std::string& text) {
   if (node.is_leaf()) {
     text += "tensor\n";
     return;
@@ -59,7 +58,7 @@ std::string to_string(const Scalar& scalar) {
     }
     std::string operator()(double value) const { return float_text(value); }
     std::string operator()(const std::string& value) const {
-      return "'" + value + "'";
+      return quoted_text(value);
     }
   };
   return std::visit(Visitor{}, scalar);
