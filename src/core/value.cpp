@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <type_traits>
 
 #include "core/frame.h"
@@ -48,10 +49,10 @@ Frame::Frame(std::shared_ptr<const Structure> structure,
 
 Frame::~Frame() { std::destroy_n(slots(), size_); }
 
-std::shared_ptr<Frame> Frame::create(
-    std::shared_ptr<const Structure> structure, std::size_t size) {
-  return std::allocate_shared<Frame>(
-      TrailingAllocator<Frame>(slot_bytes(size)), std::move(structure), size);
+std::shared_ptr<Frame> Frame::create(std::shared_ptr<const Structure> structure,
+                                     std::size_t size) {
+  return std::allocate_shared<Frame>(TrailingAllocator<Frame>(slot_bytes(size)),
+                                     std::move(structure), size);
 }
 
 const Frame* Frame::of(const Value& value) noexcept {
@@ -72,12 +73,14 @@ namespace {
 
 using detail::Frame;
 
-std::size_t needed_slots(const Structure& structure) {
-  std::size_t needed = 0;
-  structure.for_each_leaf("", [&](const std::string&, const Structure& leaf) {
-    needed = std::max(needed, leaf.leaf_index() + 1);
-  });
-  return needed;
+// The largest slot that a leaf of this tree is in; empty without leaves.
+std::optional<std::size_t> last_slot(const Structure& structure) {
+  if (structure.is_leaf()) return structure.leaf_index();
+  std::optional<std::size_t> last;
+  for (std::size_t i = 0; i < structure.size(); ++i) {
+    last = std::max(last, last_slot(structure.child(i)));
+  }
+  return last;
 }
 
 // Copies a value's structure with its leaves renumbered from tensors.size(),
@@ -127,6 +130,33 @@ std::string_view kind_name(const Value& value) {
   return value.class_name();
 }
 
+// How far a path leads below `node`, and what there is instead of its rest: the
+// end of a NotFound message.
+std::string what_it_has(const Structure* node, std::string_view path) {
+  if (node == nullptr) return "";
+  std::string_view rest = path;
+  std::size_t dot = rest.find('.');
+  while (dot != std::string_view::npos) {
+    const Structure* child = node->find(rest.substr(0, dot));
+    const bool leads_on = child != nullptr && child->size() > 0;
+    if (leads_on) {
+      node = child;
+      rest.remove_prefix(dot + 1);
+    }
+    dot = rest.find('.', leads_on ? 0 : dot + 1);
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < node->size(); ++i) names.push_back(node->step(i));
+  std::string text;
+  if (rest.size() < path.size()) {
+    text = ": '" + std::string(path.substr(0, path.size() - rest.size() - 1)) +
+           "' has no '" + std::string(rest) + "'";
+  }
+  text += did_you_mean(rest, names);
+  if (!names.empty()) text += " (it has " + quoted_list(names) + ")";
+  return text;
+}
+
 void draw(const Value& value, const std::string& indent, std::string& text) {
   if (value.is_tensor()) {
     text += to_string(value.tensor()) + "\n";
@@ -140,8 +170,8 @@ void draw(const Value& value, const std::string& indent, std::string& text) {
   text += std::string(whole.substr(whole.rfind('.') + 1)) + "\n";
   for (std::size_t i = 0; i < value.size(); ++i) {
     const bool last = i + 1 == value.size();
-    text += indent + (last ? "└── " : "├── ") + value.structure()->step(i) +
-            ": ";
+    text +=
+        indent + (last ? "└── " : "├── ") + value.structure()->step(i) + ": ";
     draw(value[i], indent + (last ? "    " : "│   "), text);
   }
 }
@@ -151,10 +181,10 @@ void draw(const Value& value, const std::string& indent, std::string& text) {
 Value::Value(std::shared_ptr<const Structure> structure,
              std::vector<Tensor> tensors) {
   if (structure == nullptr) throw InvalidArgument("a value needs a structure");
-  if (needed_slots(*structure) > tensors.size()) {
-    throw InvalidArgument("a structure of " +
-                          std::to_string(needed_slots(*structure)) +
-                          " leaf slots was given " +
+  const auto last = last_slot(*structure);
+  if (last && *last >= tensors.size()) {
+    throw InvalidArgument("a structure with a leaf in slot " +
+                          std::to_string(*last) + " was given " +
                           std::to_string(tensors.size()) + " tensors");
   }
   auto frame = Frame::create(std::move(structure), tensors.size());
@@ -276,10 +306,9 @@ Value Value::at(std::string_view path) const {
       return child(*node);
     }
   }
-  const std::vector<std::string> names = keys();
   throw NotFound("no '" + std::string(path) + "' in " +
-                 std::string(kind_name(*this)) + did_you_mean(path, names) +
-                 (names.empty() ? "" : " (it has " + quoted_list(names) + ")"));
+                 std::string(kind_name(*this)) +
+                 what_it_has(structure(), path));
 }
 
 Value Value::operator[](std::size_t i) const {
@@ -287,8 +316,9 @@ Value Value::operator[](std::size_t i) const {
   if (nested != nullptr && i < nested->node->size()) {
     return child(nested->node->child(i));
   }
-  throw NotFound("no item " + std::to_string(i) + " in " +
-                 std::string(kind_name(*this)) + " of " +
+  // An int that was negative is written as it came.
+  throw NotFound("no item " + std::to_string(static_cast<std::ptrdiff_t>(i)) +
+                 " in " + std::string(kind_name(*this)) + " of " +
                  std::to_string(size()));
 }
 
