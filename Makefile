@@ -54,8 +54,8 @@ format: build/lint-venv/.made ## Format the sources
 	@build/lint-venv/bin/clang-format -i $(SOURCES)
 
 tidy: build build/lint-venv/.made ## Run clang-tidy
-	@build/lint-venv/bin/clang-tidy -p build --quiet \
-	  $(filter %.cpp,$(filter src/% cli/%,$(SOURCES)))
+	@printf '%s\n' $(filter %.cpp,$(filter src/% cli/%,$(SOURCES))) | \
+	  xargs -n 1 -P "$$(nproc)" build/lint-venv/bin/clang-tidy -p build --quiet
 
 bench: build $(VENV)/.made ## Measure what a call costs
 	@$(RUNTIMES) build/bin/call_overhead
