@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -33,6 +34,18 @@ struct Member {
   std::string what;  // for messages
   std::uint64_t size = 0;
 };
+
+// minizip opens an archive whose last bytes are missing, and reads them as 0.
+bool has_whole_end(std::string_view bytes) {
+  constexpr std::size_t kEnd = 22;
+  const auto at = bytes.rfind("PK\5\6");
+  if (at == bytes.npos || bytes.size() - at < kEnd) return false;
+  const auto byte = [&](std::size_t i) {
+    return std::size_t{static_cast<unsigned char>(bytes[at + i])};
+  };
+  const std::size_t comment = byte(20) | byte(21) << 8;
+  return bytes.size() == at + kEnd + comment;
+}
 
 Member current_member(unzFile archive, const std::string& file,
                       std::uint64_t file_size) {
@@ -133,10 +146,10 @@ void check_names(const NamedValues& values, const std::string& file) {
 
 NamedValues load_npz(const std::filesystem::path& path) {
   const std::string file = display(path);
-  // Says what is wrong with a file that cannot be read at all.
-  const std::uint64_t size = MappedTensors::open(path)->bytes().size();
+  const auto bytes = MappedTensors::open(path);
+  const std::uint64_t size = bytes->bytes().size();
   const Archive archive(unzOpen64(path.c_str()));
-  if (archive == nullptr) {
+  if (archive == nullptr || !has_whole_end(bytes->bytes())) {
     throw InvalidArgument(file + ": is not a zip archive, as .npz files are: "
                                  "it was cut short or is damaged");
   }
