@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <map>
 #include <system_error>
@@ -21,11 +20,11 @@ constexpr std::size_t kMaxPrograms = 1000;
 constexpr std::size_t kMaxListed = 20;
 
 // The endings that exporters give to variants of one program.
-constexpr std::array<std::string_view, 20> kVariants = {
-    "_quantized", "_optimized", "_fp16",  "_fp32",   "_bf16",
-    "_int8",      "_uint8",     "_int4",  "_q8",     "_q4",
-    "_q4f16",     "_q2",        "_q2f16", "_bnb4",   "_O1",
-    "_O2",        "_O3",        "_O4",    "_static", "_dynamic"};
+constexpr std::array<std::string_view, 22> kVariants = {
+    "_quantized", "_optimized", "_qint8",  "_quint8", "_fp16", "_fp32",
+    "_bf16",      "_int8",      "_uint8",  "_int4",   "_q8",   "_q4",
+    "_q4f16",     "_q2",        "_q2f16",  "_bnb4",   "_O1",   "_O2",
+    "_O3",        "_O4",        "_static", "_dynamic"};
 
 // The parts that exporters split models into: several of them side by side
 // belong together.
@@ -102,28 +101,32 @@ std::vector<std::string> names_in(const fs::path& directory) {
   return names;
 }
 
+// An .xml may be anything; OpenVINO's has its weights beside it.
+bool is_program(const fs::path& file) {
+  const std::string format = format_of(file);
+  if (format.empty() || is_tokenizer(role_of(file)) ||
+      !is_safe_relative(file.filename().string())) {
+    return false;
+  }
+  std::error_code error;
+  if (fs::is_directory(file, error)) return false;
+  const fs::path weights = fs::path(file).replace_extension(".bin");
+  return format != "openvino" || fs::exists(fs::symlink_status(weights, error));
+}
+
 // Paths of programs below the directory.
 std::vector<std::string> list_programs(const fs::path& directory) {
   std::vector<std::string> programs;
   for (const std::string folder : {"", "onnx/", "openvino/"}) {
     for (const std::string& name : names_in(directory / folder)) {
-      const bool program = !format_of(name).empty() &&
-                           !is_tokenizer(role_of(name)) &&
-                           is_safe_relative(name);
-      // An .xml may be anything; OpenVINO's has its weights beside it.
-      const bool weights = format_of(name) != "openvino" ||
-                           fs::exists(directory / folder /
-                                      fs::path(name).replace_extension(".bin"));
-      std::error_code error;
-      if (program && weights &&
-          !fs::is_directory(directory / folder / name, error)) {
+      if (is_program(directory / folder / name)) {
         programs.push_back(folder + name);
       }
-      if (programs.size() > kMaxPrograms) {
-        throw InvalidArgument(display(directory) + ": holds more than " +
-                              std::to_string(kMaxPrograms) + " programs");
-      }
     }
+  }
+  if (programs.size() > kMaxPrograms) {
+    throw InvalidArgument(display(directory) + ": holds more than " +
+                          std::to_string(kMaxPrograms) + " programs");
   }
   return programs;
 }
@@ -191,6 +194,34 @@ Component pick(const fs::path& directory,
   return make_component(directory, std::string(file_name));
 }
 
+using Roles = std::map<std::string, std::vector<std::string>>;
+
+// Throws unless each role has one program and the roles go together.
+void check_unambiguous(const fs::path& directory,
+                       const std::vector<std::string>& programs,
+                       const Roles& by_role) {
+  bool parts = true;
+  for (const auto& [role, files] : by_role) {
+    if (files.size() > 1) {
+      throw InvalidArgument(display(directory) +
+                            ": holds several variants of " + printable(role) +
+                            ": " + join(files) +
+                            "; pick one with the option file_name, such as "
+                            "file_name=" +
+                            printable(files[0]));
+    }
+    parts =
+        parts && std::find(kParts.begin(), kParts.end(), role) != kParts.end();
+  }
+  if (parts || programs.size() == 1) return;
+  throw InvalidArgument(
+      display(directory) +
+      ": holds several programs that are no known parts of one model: " +
+      join(programs) +
+      "; pick one with the option file_name, such as file_name=" +
+      printable(programs[0]));
+}
+
 }  // namespace
 
 std::string format_of(const fs::path& file) {
@@ -223,31 +254,11 @@ std::vector<Component> find_programs(const fs::path& directory,
     return components;
   }
   if (programs.empty()) fail_nothing_found(directory);
-  std::map<std::string, std::vector<std::string>> by_role;
+  Roles by_role;
   for (const std::string& program : programs) {
     by_role[role_of(program)].push_back(program);
   }
-  bool parts = true;
-  for (const auto& [role, files] : by_role) {
-    if (files.size() > 1) {
-      throw InvalidArgument(display(directory) +
-                            ": holds several variants of " + printable(role) +
-                            ": " + join(files) +
-                            "; pick one with the option file_name, such as "
-                            "file_name=" +
-                            printable(files[0]));
-    }
-    parts =
-        parts && std::find(kParts.begin(), kParts.end(), role) != kParts.end();
-  }
-  if (!parts && programs.size() > 1) {
-    throw InvalidArgument(
-        display(directory) +
-        ": holds several programs that are no known parts of one model: " +
-        join(programs) +
-        "; pick one with the option file_name, such as file_name=" +
-        printable(programs[0]));
-  }
+  check_unambiguous(directory, programs, by_role);
   for (const auto& [role, files] : by_role) {
     components.push_back(make_component(directory, files[0]));
   }

@@ -17,6 +17,20 @@ constexpr std::int64_t kProtocol = 1;
 using Constants = std::map<std::size_t, Scalar>;
 using detail::dotted;
 
+// Whether a context is that of transformers' exporters, which draw any object
+// and write its class with a colon; of others, only names of the children are
+// known.
+bool is_tagged(const std::string& type, const Json& context,
+               std::size_t children) {
+  if (context.is_object()) {
+    return context.contains("_t") || type.find(':') != std::string::npos;
+  }
+  if (!context.is_array() || type.find(':') == std::string::npos) return false;
+  bool names = context.size() == children;
+  for (const Json& key : context) names = names && key.is_string();
+  return !names;
+}
+
 class Parser {
  public:
   Parser(const std::string& where, Constants constants)
@@ -125,16 +139,16 @@ class Parser {
         context.is_string()
             ? parse_json(context.get_ref<const std::string&>(), at)
             : context;
-    if (decoded.is_object()) {
-      if (const Json* keys =
-              json_find(json_object(decoded, at), "dict_context")) {
-        return named(type, *keys, std::move(children), at);
-      }
+    if (is_tagged(type, decoded, children.size())) {
       return detail::read_tagged_context(decoded, std::move(children), at,
                                          budget_);
     }
-    if (decoded.is_array()) {
-      return named(type, decoded, std::move(children), at);
+    const Json* keys = &decoded;
+    if (decoded.is_object()) {
+      keys = json_find(json_object(decoded, at), "dict_context");
+    }
+    if (keys != nullptr && keys->is_array()) {
+      return named(type, *keys, std::move(children), at);
     }
     const std::string name = dotted(type);
     if (name == "builtins.list" || name == "collections.deque") {

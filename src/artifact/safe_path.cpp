@@ -34,7 +34,7 @@ fs::path allowed_root(const fs::path& directory) {
     path /= part;
     previous = part.string();
   }
-  return root.empty() || root == path ? directory : root;
+  return root.empty() ? directory : root;
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "artifact/json_text.h"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cmath>
 #include <string>
 
+#include "artifact/json_text.h"
 #include "artifact/printable.h"
 #include "modelrun/error.h"
 #include "support/artifact/error_of.h"
@@ -23,7 +22,8 @@ std::string refusal(const std::string& text) {
 
 TEST(JsonText, ValuesAndTheOrderOfKeysAreKept) {
   const std::string text =
-      R"({"z":1,"a":[true,null,-2,1.5,"x\"NaN"],"m":{"k":18446744073709551615}})";
+      R"({"z":1,"a":[true,null,-2,1.5,"x\"NaN"],)"
+      R"("m":{"k":18446744073709551615}})";
   EXPECT_EQ(parse_json(text, "f").dump(), text);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "artifact/symbolic_dim.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "artifact/symbolic_dim.h"
 
 namespace modelrun {
 namespace {
@@ -140,8 +140,8 @@ TEST(SymbolicDim, NamesMayHoldDotsAndHyphens) {
 
 TEST(SymbolicDim, WhatCannotBeReadIsASymbolOfItsOwn) {
   for (const std::string text :
-       {"batch size", "s1 +", "((((s1", "Foo(s1)", "s1 +* 2", "1.5*s1", "s1 & 1",
-        "Max()", "s1**99", "s1**-1", "2s", "\xff", "floor(s1", "s1)",
+       {"batch size", "s1 +", "((((s1", "Foo(s1)", "s1 +* 2", "1.5*s1",
+        "s1 & 1", "Max()", "s1**99", "s1**-1", "2s", "\xff", "floor(s1", "s1)",
         "99999999999999999999"}) {
     EXPECT_TRUE(is_opaque(text)) << text;
   }

@@ -150,20 +150,20 @@ TEST(OnnxProgram, DimensionsAreSizesSymbolsOrUnknown) {
 }
 
 TEST(OnnxProgram, NegativeSizeIsUnknown) {
-  const Message shape = Message().message(
-      1, Message().number(1, static_cast<std::uint64_t>(-1)));
+  const Message shape =
+      Message().message(1, Message().number(1, static_cast<std::uint64_t>(-1)));
   const Message type =
       Message().message(1, Message().number(1, 1).message(2, shape));
-  const Message graph = identity_graph().message(
-      12, Message().text(1, "z").message(2, type));
+  const Message graph =
+      identity_graph().message(12, Message().text(1, "z").message(2, type));
   const OnnxProgram program = parse(onnx_model(graph));
   EXPECT_EQ(program.outputs[1].dims, std::vector<OnnxDim>{""});
 }
 
 TEST(OnnxProgram, MissingShapeIsNoRank) {
   const Message type = Message().message(1, Message().number(1, 9));
-  const Message graph = identity_graph().message(
-      12, Message().text(1, "z").message(2, type));
+  const Message graph =
+      identity_graph().message(12, Message().text(1, "z").message(2, type));
   const OnnxProgram program = parse(onnx_model(graph));
   EXPECT_FALSE(program.outputs[1].dims);
   EXPECT_EQ(program.outputs[1].dtype, DType::bool_);
@@ -204,19 +204,18 @@ TEST(OnnxProgram, NewerVersionsAreReportedAsTheyAre) {
 }
 
 TEST(OnnxProgram, OperatorsOfSubgraphsCountAndOwnFunctionsDoNot) {
-  const Message inner = Message().message(
-      1, onnx_node("Fancy", {}, {"f"}).text(7, "my_ops"));
+  const Message inner =
+      Message().message(1, onnx_node("Fancy", {}, {"f"}).text(7, "my_ops"));
   const Message branch =
       onnx_node("If", {"c"}, {"y"})
           .message(5, Message().text(1, "then_branch").message(6, inner));
-  const Message function =
-      Message().text(1, "Local").text(10, "mine").message(
-          7, onnx_node("Relu", {"a"}, {"b"}));
-  const Message graph =
-      Message().message(1, branch).message(
-          1, onnx_node("Local", {"a"}, {"b"}).text(7, "mine"));
-  const OnnxProgram program =
-      parse(onnx_model(graph).message(25, function));
+  const Message function = Message()
+                               .text(1, "Local")
+                               .text(10, "mine")
+                               .message(7, onnx_node("Relu", {"a"}, {"b"}));
+  const Message graph = Message().message(1, branch).message(
+      1, onnx_node("Local", {"a"}, {"b"}).text(7, "mine"));
+  const OnnxProgram program = parse(onnx_model(graph).message(25, function));
   const std::vector<OnnxOperator> expected = {
       {"", "If"}, {"", "Relu"}, {"my_ops", "Fancy"}};
   EXPECT_EQ(program.operators, expected);
@@ -244,8 +243,8 @@ TEST(OnnxProgram, GatherAlongAnotherAxisIsNoEmbedding) {
       Message()
           .message(11, onnx_value("ids", {"n"}, 7))
           .message(5, onnx_tensor("table", {50, 4}))
-          .message(1,
-                   onnx_node("Gather", {"table", "ids"}, {"y"}).message(5, axis));
+          .message(
+              1, onnx_node("Gather", {"table", "ids"}, {"y"}).message(5, axis));
   EXPECT_TRUE(parse(onnx_model(graph)).index_inputs.empty());
 }
 
@@ -253,8 +252,10 @@ TEST(OnnxProgram, ExternalDataIsFoundWhereverATensorIs) {
   const Message constant =
       onnx_node("Constant", {}, {"c"})
           .text(3, "node_7")
-          .message(5, Message().text(1, "value").message(
-                          5, onnx_external("", 4, "quantized.onnx.data")));
+          .message(
+              5, Message()
+                     .text(1, "value")
+                     .message(5, onnx_external("", 4, "quantized.onnx.data")));
   const Message inner = Message().message(5, onnx_external("b", 2, "b.bin"));
   const Message branch =
       onnx_node("If", {"c"}, {"y"})
@@ -285,8 +286,10 @@ TEST(OnnxProgram, ConstantThatPointsAtAMissingFileNamesNodeAndFile) {
   const Message constant =
       onnx_node("Constant", {}, {"c"})
           .text(3, "node_7")
-          .message(5, Message().text(1, "value").message(
-                          5, onnx_external("", 4, "quantized.onnx.data")));
+          .message(
+              5, Message()
+                     .text(1, "value")
+                     .message(5, onnx_external("", 4, "quantized.onnx.data")));
   const fs::path file = folder.write(
       "model.onnx", onnx_model(Message().message(1, constant)).bytes());
   const std::string message = error_of<NotFound>(
@@ -324,19 +327,18 @@ TEST(OnnxProgram, DataPastTwoGigabytesIsMeasured) {
   const std::uint64_t start = std::uint64_t{5} << 30;
   const fs::path data = folder.write("big.data");
   const fs::path file = folder.write(
-      "model.onnx", onnx_model(Message().message(
-                                   5, onnx_external("w", 1U << 28, "big.data",
+      "model.onnx",
+      onnx_model(Message().message(5, onnx_external("w", 1U << 28, "big.data",
                                                     std::to_string(start))))
-                        .bytes());
+          .bytes());
   const OnnxProgram program = load_onnx_program(file);
   ASSERT_EQ(truncate(data.c_str(), static_cast<off_t>(start + (1U << 30))), 0);
   EXPECT_EQ(external_data_files(program).size(), 1U);
   ASSERT_EQ(truncate(data.c_str(), static_cast<off_t>(start + (1U << 30) - 1)),
             0);
-  EXPECT_TRUE(contains(error_of<InvalidArgument>([&] {
-                         return external_data_files(program);
-                       }),
-                       "1073741824 are needed from byte 5368709120"));
+  EXPECT_TRUE(contains(
+      error_of<InvalidArgument>([&] { return external_data_files(program); }),
+      "1073741824 are needed from byte 5368709120"));
 }
 
 TEST(OnnxProgram, OffsetsThatOverflowAreRefused) {
@@ -344,8 +346,8 @@ TEST(OnnxProgram, OffsetsThatOverflowAreRefused) {
   folder.write("w.bin", std::string(64, 'w'));
   const fs::path file = folder.write(
       "model.onnx",
-      onnx_model(Message().message(5, onnx_external("w", 8, "w.bin",
-                                                    "18446744073709551610")))
+      onnx_model(Message().message(
+                     5, onnx_external("w", 8, "w.bin", "18446744073709551610")))
           .bytes());
   EXPECT_TRUE(contains(error_of<InvalidArgument>([&] {
                          return external_data_files(load_onnx_program(file));
@@ -356,17 +358,17 @@ TEST(OnnxProgram, OffsetsThatOverflowAreRefused) {
 TEST(OnnxProgram, DataLocationsThatLeaveTheFolderAreRefused) {
   const FakeFolder folder;
   folder.write("secret.bin", std::string(64, 's'));
-  for (const std::string location :
-       {"../secret.bin", "/etc/passwd", "C:\\x", "\\\\host\\x", "a/../../x",
-        "..", "."}) {
+  for (const std::string location : {"../secret.bin", "/etc/passwd", "C:\\x",
+                                     "\\\\host\\x", "a/../../x", "..", "."}) {
     const fs::path file = folder.write(
         "export/model.onnx",
         onnx_model(Message().message(5, onnx_external("w", 8, location)))
             .bytes());
     const std::string message = error_of<InvalidArgument>(
         [&] { return external_data_files(load_onnx_program(file)); });
-    EXPECT_TRUE(contains(message, "initializer 'w' (external data): expected "
-                                  "a relative path"))
+    EXPECT_TRUE(contains(message,
+                         "initializer 'w' (external data): expected "
+                         "a relative path"))
         << location << ": " << message;
   }
 }
@@ -425,9 +427,9 @@ TEST(OnnxProgram, AbsurdLengthsAreRefused) {
   EXPECT_TRUE(contains(
       refusal(Message().raw("\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f")),
       "field 7 claims 9223372036854775807 bytes where 0 are left"));
-  EXPECT_TRUE(contains(
-      refusal(Message().raw("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")),
-      "more than 64 bits"));
+  EXPECT_TRUE(contains(refusal(Message().raw(
+                           "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01")),
+                       "more than 64 bits"));
   EXPECT_TRUE(
       contains(refusal(Message().raw("\x08\xff")), "ends within a number"));
 }
@@ -436,8 +438,8 @@ TEST(OnnxProgram, GraphsNestedTooDeepAreRefused) {
   Message graph = identity_graph();
   for (int i = 0; i < 40; ++i) {
     const Message attribute = Message().text(1, "body").message(6, graph);
-    graph = Message().message(1, onnx_node("Loop", {}, {"y"}).message(
-                                     5, attribute));
+    graph = Message().message(
+        1, onnx_node("Loop", {}, {"y"}).message(5, attribute));
   }
   EXPECT_TRUE(contains(refusal(onnx_model(graph)), "nests graphs deeper"));
 }
@@ -455,10 +457,10 @@ TEST(OnnxProgram, TensorsThatContradictThemselvesAreRefused) {
   brief.number(1, 4).number(2, 1).text(8, "w").text(9, "1234");
   EXPECT_TRUE(contains(refusal(onnx_model(Message().message(5, brief))),
                        "tensor 'w' holds 4 bytes, its shape needs 16"));
-  EXPECT_TRUE(contains(
-      refusal(onnx_model(Message().message(
-          5, onnx_external("w", 8, "w.bin", "0", "31")))),
-      "tensor 'w' records a length of 31 bytes, its shape needs 32"));
+  EXPECT_TRUE(
+      contains(refusal(onnx_model(Message().message(
+                   5, onnx_external("w", 8, "w.bin", "0", "31")))),
+               "tensor 'w' records a length of 31 bytes, its shape needs 32"));
   EXPECT_TRUE(contains(refusal(onnx_model(Message().message(
                            5, onnx_external("w", 8, "w.bin", "-1")))),
                        "the offset of tensor 'w' is '-1', expected a number"));
@@ -480,9 +482,8 @@ TEST(OnnxProgram, PortsWithoutNamesOfTheirOwnAreRefused) {
 }
 
 TEST(OnnxProgram, MissingFileIsNotFound) {
-  EXPECT_EQ(error_of<NotFound>([] {
-              return load_onnx_program("/nowhere/model.onnx");
-            }),
+  EXPECT_EQ(error_of<NotFound>(
+                [] { return load_onnx_program("/nowhere/model.onnx"); }),
             "/nowhere/model.onnx: cannot be opened: No such file or directory");
 }
 
