@@ -41,16 +41,33 @@ TEST(Device, DiffersByTypeAndByIndex) {
 }
 
 TEST(Device, AnythingElseIsRefusedWithItsText) {
-  for (const std::string text :
-       {"", ":", ":0", "gpu", "CPU", "Cuda", " cpu", "cpu ", "cuda:", "cuda:-1",
-        "cuda:+1", "cuda: 1", "cuda:1x", "cuda:0x1", "cuda:1:2", "cuda:one",
-        "cuda:2147483648", "cuda:99999999999999999999", "cuda1", "automatic",
-        "cpu,cuda", "cud"}) {
-    EXPECT_EQ(error_of<InvalidArgument>(
-                  [&] { return Device::from_string(text); }),
-              "unknown device '" + text +
-                  "': expected cpu, cuda, xpu, npu or auto, with an index "
-                  "where there are several, such as cuda:1");
+  for (const std::string text : {"",
+                                 ":",
+                                 ":0",
+                                 "gpu",
+                                 "CPU",
+                                 "Cuda",
+                                 " cpu",
+                                 "cpu ",
+                                 "cuda:",
+                                 "cuda:-1",
+                                 "cuda:+1",
+                                 "cuda: 1",
+                                 "cuda:1x",
+                                 "cuda:0x1",
+                                 "cuda:1:2",
+                                 "cuda:one",
+                                 "cuda:2147483648",
+                                 "cuda:99999999999999999999",
+                                 "cuda1",
+                                 "automatic",
+                                 "cpu,cuda",
+                                 "cud"}) {
+    EXPECT_EQ(
+        error_of<InvalidArgument>([&] { return Device::from_string(text); }),
+        "unknown device '" + text +
+            "': expected cpu, cuda, xpu, npu or auto, with an index "
+            "where there are several, such as cuda:1");
   }
 }
 

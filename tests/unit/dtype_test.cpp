@@ -57,10 +57,9 @@ TEST(DType, ANameIsReadWithAndWithoutTorch) {
 }
 
 TEST(DType, OtherNamesAreNone) {
-  for (const char* text :
-       {"", "torch.", "torch", "Float32", "float", "half", "bool_", "float8",
-        "torch.torch.int8", "numpy.int8", "int64 ", " int64", "int", "int640",
-        "complex64"}) {
+  for (const char* text : {"", "torch.", "torch", "Float32", "float", "half",
+                           "bool_", "float8", "torch.torch.int8", "numpy.int8",
+                           "int64 ", " int64", "int", "int640", "complex64"}) {
     EXPECT_EQ(dtype_from_name(text), std::nullopt) << text;
   }
   EXPECT_EQ(dtype_from_name({"int8\0", 5}), std::nullopt);
@@ -129,17 +128,17 @@ TEST(ByteSize, IsInBytesAndRoundsPackedOnesUp) {
 }
 
 TEST(ByteSize, WhatDoesNotFitIsRefused) {
-  EXPECT_EQ(error_of<InvalidArgument>(
-                [] { return byte_size(DType::float32, -1); }),
-            "a tensor of -1 float32 elements has no valid size");
-  EXPECT_EQ(error_of<InvalidArgument>(
-                [] { return byte_size(DType::int8, kMax); }),
-            "a tensor of 9223372036854775807 int8 elements has no valid size");
+  EXPECT_EQ(
+      error_of<InvalidArgument>([] { return byte_size(DType::float32, -1); }),
+      "a tensor of -1 float32 elements has no valid size");
+  EXPECT_EQ(
+      error_of<InvalidArgument>([] { return byte_size(DType::int8, kMax); }),
+      "a tensor of 9223372036854775807 int8 elements has no valid size");
   for (const DType dtype : all_dtypes()) {
     EXPECT_THROW((void)byte_size(dtype, kMax), InvalidArgument);
-    EXPECT_THROW((void)byte_size(
-                     dtype, std::numeric_limits<std::int64_t>::min()),
-                 InvalidArgument);
+    EXPECT_THROW(
+        (void)byte_size(dtype, std::numeric_limits<std::int64_t>::min()),
+        InvalidArgument);
     // The last count that is taken, and the first that is not.
     const std::int64_t last = (kMax - 7) / bits(dtype);
     EXPECT_EQ(byte_size(dtype, last),
@@ -222,10 +221,10 @@ TYPED_TEST(HalfFormat, EveryOneComesBackFromFloatBitForBit) {
 TYPED_TEST(HalfFormat, RoundsToNearestAroundEveryMidpoint) {
   using Half = typename TypeParam::Type;
   for (int bits = 0; bits + 1 < TypeParam::kInfinityBits; ++bits) {
-    const float middle = static_cast<float>(
-        (static_cast<double>(value_of<Half>(bits)) +
-         static_cast<double>(value_of<Half>(bits + 1))) /
-        2);
+    const float middle =
+        static_cast<float>((static_cast<double>(value_of<Half>(bits)) +
+                            static_cast<double>(value_of<Half>(bits + 1))) /
+                           2);
     const int even = bits % 2 == 0 ? bits : bits + 1;
     ASSERT_EQ(Half(middle).bits, even);
     ASSERT_EQ(Half(-middle).bits, even | 0x8000);

@@ -107,8 +107,8 @@ TEST_F(Log, ACallbackMayLogAndReplaceItself) {
   });
   log(LogLevel::error, "first");
   log(LogLevel::error, "after");
-  EXPECT_EQ(lines, (std::vector<std::string>{"first", "from inside",
-                                             "still here"}));
+  EXPECT_EQ(lines,
+            (std::vector<std::string>{"first", "from inside", "still here"}));
 }
 
 TEST_F(Log, ACallbackIsCalledFromManyThreads) {

@@ -165,12 +165,12 @@ TEST(ElementCount, OverflowIsRefused) {
 }
 
 TEST(ElementCount, ANegativeSizeIsRefusedWhereverItStands) {
-  EXPECT_EQ(error_of<InvalidArgument>(
-                [] { return Shape({2, -1}).element_count(); }),
-            "a shape of [2, -1] has a negative size");
-  EXPECT_EQ(error_of<InvalidArgument>(
-                [] { return Shape({0, -1}).element_count(); }),
-            "a shape of [0, -1] has a negative size");
+  EXPECT_EQ(
+      error_of<InvalidArgument>([] { return Shape({2, -1}).element_count(); }),
+      "a shape of [2, -1] has a negative size");
+  EXPECT_EQ(
+      error_of<InvalidArgument>([] { return Shape({0, -1}).element_count(); }),
+      "a shape of [0, -1] has a negative size");
   EXPECT_THROW((void)Shape({-1, -1}).element_count(), InvalidArgument);
 }
 
