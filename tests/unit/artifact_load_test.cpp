@@ -269,6 +269,26 @@ TEST(LoadArtifact, OptimumLayoutHasNoMetadata) {
   EXPECT_EQ(artifact.generation_config, "{}");
 }
 
+TEST(LoadArtifact, OptimumExportsAreTheirParts) {
+  const fs::path layouts = fs::path(MODELRUN_TEST_MODELS) / "optimum_layouts";
+  const Artifact parts = load_artifact(layouts / "decoder");
+  std::vector<std::string> names;
+  for (const Component& part : parts.components) names.push_back(part.name);
+  const std::vector<std::string> expected = {
+      "decoder_model", "decoder_with_past_model", "encoder_model"};
+  EXPECT_EQ(names, expected);
+  EXPECT_TRUE(contains(error_of<InvalidArgument>(
+                           [&] { return load_artifact(layouts / "folder"); }),
+                       "holds several variants of 'model': onnx/model.onnx, "
+                       "onnx/model_quantized.onnx; pick one"));
+  ArtifactOptions options;
+  options.file_name = "model_quantized.onnx";
+  const Artifact quantized = load_artifact(layouts / "folder", options);
+  ASSERT_EQ(quantized.components.size(), 1U);
+  EXPECT_EQ(quantized.components[0].file,
+            layouts / "folder/onnx/model_quantized.onnx");
+}
+
 TEST(LoadArtifact, SubfolderHoldsTheExport) {
   const FakeFolder folder;
   folder.write("deep/onnx-export/export.json", kManifest);
