@@ -64,7 +64,9 @@ def int8_dynamic():
 
 def int8_static():
     samples = [text.text_inputs(4, 16, 0, 3, 6, 9) for _ in range(8)]
-    return OnnxRuntimeQuantizer(OnnxRuntimeStaticConfig(), samples)
+    # The additive mask's huge values would take the whole range of Add.
+    config = OnnxRuntimeStaticConfig(op_types_to_quantize=["MatMul", "Gemm"])
+    return OnnxRuntimeQuantizer(config, samples)
 
 
 def int8_weights():
@@ -92,7 +94,7 @@ def xnnpack_int8():
 
 def quantized(suffix: str, quantizer, *formats: str, **changes) -> Fixture:
     """BERT through one quantizer; quantization itself moves its outputs."""
-    fields = {"formats": formats, "tolerance": 0.3, "quantizer": quantizer}
+    fields = {"formats": formats, "tolerance": 0.15, "quantizer": quantizer}
     return replace(BERT, name=f"bert-{suffix}", **(fields | changes))
 
 
@@ -115,7 +117,7 @@ FIXTURES = [
     fused(LLAMA_GENERATION),
     fused(T5_ENCODER),
     quantized("int8-dynamic", int8_dynamic, "onnx"),
-    quantized("int8-static", int8_static, "onnx", tolerance=1.5),
+    quantized("int8-static", int8_static, "onnx"),
     quantized("int8-weights", int8_weights, "onnx"),
     quantized("int8-openvino", openvino_int8, "openvino"),
     quantized("int8-weights-openvino", openvino_int8_weights, "openvino"),
