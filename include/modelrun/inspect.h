@@ -19,7 +19,8 @@ struct TensorDescription {
   std::string name;
   std::optional<DType> dtype;
   /// One text per axis: a number, a symbol or expression (`"s36 + 1"`), or
-  /// `"?"` where the program says nothing.
+  /// `"?"` where the program says nothing; `"..."` alone when it does not even
+  /// say the rank.
   std::vector<std::string> shape;
 };
 
