@@ -120,6 +120,10 @@ def update_index(root: Path, entries: list[dict]) -> None:
     path = root / "index.json"
     old = json.loads(path.read_text()) if path.exists() else []
     merged = {(e["name"], e["format"]): e for e in [*old, *entries]}
+    # The cases are shared: those of the formats that were not remade change too.
+    cases = {e["name"]: e["cases"] for e in entries}
+    for e in merged.values():
+        e["cases"] = cases.get(e["name"], e["cases"])
     kept = [
         e for _, e in sorted(merged.items()) if (root / e["path"]).is_dir()
     ]
