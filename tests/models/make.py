@@ -120,7 +120,7 @@ def update_index(root: Path, entries: list[dict]) -> None:
     path = root / "index.json"
     old = json.loads(path.read_text()) if path.exists() else []
     merged = {(e["name"], e["format"]): e for e in [*old, *entries]}
-    # The cases are shared: those of the formats that were not remade change too.
+    # Formats share their cases, also those that were not remade.
     cases = {e["name"]: e["cases"] for e in entries}
     for e in merged.values():
         e["cases"] = cases.get(e["name"], e["cases"])
