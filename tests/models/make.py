@@ -79,10 +79,10 @@ def make(fixture, formats: list[str], root: Path) -> list[dict]:
     from exporting.writing import export, source_model, write
 
     directory = root / fixture.name
-    shutil.rmtree(directory / "cases", ignore_errors=True)
     cases = Cases(source_model(fixture))
     torch.manual_seed(2)
     fixture.cases(cases)
+    shutil.rmtree(directory / "cases", ignore_errors=True)
     listed = cases.write(directory, fixture.baked)
     for case in listed:
         for side in ("inputs", "outputs"):
@@ -90,10 +90,11 @@ def make(fixture, formats: list[str], root: Path) -> list[dict]:
 
     entries = []
     for name in formats:
-        shutil.rmtree(directory / name, ignore_errors=True)
         print(f"{fixture.name}/{name}", flush=True)
         try:
-            write(export(fixture, name), directory / name)
+            exported = export(fixture, name)
+            shutil.rmtree(directory / name, ignore_errors=True)
+            write(exported, directory / name)
         except Exception:
             traceback.print_exc()
             print(f"FAILED {fixture.name}/{name}", flush=True)
