@@ -11,10 +11,16 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
+# g++ 12 and 13 warn wrongly of overlapping copies in their own std::string.
+set(_no_false_warnings)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+  set(_no_false_warnings -Wno-restrict)
+endif()
+
 add_library(modelrun_compile_options INTERFACE)
 target_compile_options(modelrun_compile_options INTERFACE
   -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Wconversion
-  -Wno-sign-conversion
+  -Wno-sign-conversion ${_no_false_warnings}
   $<$<BOOL:${MODELRUN_WARNINGS_AS_ERRORS}>:-Werror>)
 if(MODELRUN_SANITIZERS)
   target_compile_options(modelrun_compile_options INTERFACE
