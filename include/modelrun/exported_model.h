@@ -138,7 +138,9 @@ class ExportedModel {
   ExportedModel& to(Device device);
 
   /// Runs every component once, on zeros of the shapes it was traced with, so
-  /// that the first real call pays for no lazy initialization.
+  /// that the first real call pays for no lazy initialization. Throws what a
+  /// call throws: where inputs must fit each other in their values (an image
+  /// grid and its pixels), call the model once on real ones instead.
   void warmup() const;
 
  private:

@@ -121,12 +121,18 @@ class Comparison {
 
   void compare_constant(const Value& value, const Json& node,
                         const std::string& path) {
-    const Scalar expected = golden_.baked.contains(path)
-                                ? scalar_of(golden_.baked[path])
-                                : constant_of(node);
-    if (!value.is_scalar() || value.scalar() != expected) {
+    const Scalar expected = constant_of(node);
+    // A dtype or device is an object with its name, of torch's class.
+    const bool is_named = !node.contains("value");
+    const Value actual =
+        is_named && value.contains("name") ? value["name"] : value;
+    if (!actual.is_scalar() || actual.scalar() != expected) {
       differ(path, "expected " + to_string(expected) + ", got " +
                        to_string(value));
+    }
+    if (is_named && !value.class_name().starts_with("torch.")) {
+      differ(path, "expected a class of torch, got '" +
+                       std::string(value.class_name()) + "'");
     }
   }
 
@@ -214,7 +220,6 @@ Golden load_golden(const std::filesystem::path& file) {
   }
   const Json metadata = safetensors_metadata(file);
   golden.tree = metadata["tree"];
-  golden.baked = metadata.value("baked", Json::object());
   return golden;
 }
 

@@ -46,8 +46,6 @@ struct Fixture {
 struct Golden {
   NamedValues tensors;
   nlohmann::ordered_json tree;
-  /// Leaf paths of constants that the export's trace changed, with the values.
-  nlohmann::ordered_json baked;
 
   [[nodiscard]] const Tensor& tensor(const std::string& path) const;
 };
