@@ -82,6 +82,9 @@ typedef struct modelrun_port {
   /* One per axis; NULL or a symbol or expression such as "s36 + 1". May be
    * NULL as a whole. */
   const char* const* symbols;
+  /* An output that is no tensor but a value of the program: its JSON text,
+   * "null", "7", "true". NULL for every other port. Never fetched. */
+  const char* constant;
 } modelrun_port;
 
 /* Owned by the session, constant for its life. */
