@@ -13,7 +13,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # g++ 12 and 13 warn wrongly of overlapping copies in their own std::string.
 set(_no_false_warnings)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND
+   CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14)
   set(_no_false_warnings -Wno-restrict)
 endif()
 

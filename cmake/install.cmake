@@ -11,8 +11,16 @@ set(_vendored ${CMAKE_INSTALL_INCLUDEDIR}/modelrun/third_party)
 
 target_include_directories(modelrun INTERFACE $<INSTALL_INTERFACE:${_vendored}>)
 install(TARGETS modelrun EXPORT modelrun
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET modelrun_cli)
+  # The command finds the library beside it, wherever the tree is moved.
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR
+             BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR}
+             OUTPUT_VARIABLE _library_from_command)
+  set_target_properties(modelrun_cli PROPERTIES
+    INSTALL_RPATH "$ORIGIN/${_library_from_command}")
+  install(TARGETS modelrun_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/modelrun
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/third_party/dlpack/dlpack
