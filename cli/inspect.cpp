@@ -74,6 +74,7 @@ void print_field(const char* title, const std::string& value) {
   print("  " + padded(title, 14) + clean(value) + "\n");
 }
 
+// Names are never shortened: they are what one copies into a call.
 void print_tensors(const char* title,
                    const std::vector<TensorDescription>& tensors) {
   if (tensors.empty()) return;
@@ -83,7 +84,7 @@ void print_tensors(const char* title,
     table.add({tensor.name, dtype_text(tensor.dtype),
                shape_text(tensor.shape)});
   }
-  print(table.text(2, terminal_width()));
+  print(table.text(2, 0));
 }
 
 void print_tree(const char* title,

@@ -89,7 +89,7 @@ int run_export(const RunOptions& options) {
   }
   Table table({{"output"}, {"dtype"}, {"shape"}});
   for (const auto& [name, value] : values) add_rows(name, value, table);
-  print(table.text(0, terminal_width()));
+  print(table.text(0, 0));
   print("\n" + seconds_text(passed.count()) + " on " +
         to_string(model.device()) +
         (options.output.empty() ? "" : ", written to " + options.output) +

@@ -2,6 +2,7 @@
 #include "modelrun/embedder.h"
 
 #include <algorithm>
+#include <future>
 #include <limits>
 #include <numeric>
 #include <system_error>
@@ -138,13 +139,16 @@ Embedder Embedder::from_pretrained(const fs::path& path,
   const auto inputs = detail::encoder_inputs(
       inspect(place, {.subfolder = options.subfolder,
                       .file_name = options.file_name}));
-  Tokenizer tokenizer = Tokenizer::from_pretrained(
-      tokenizer_folder(config.transformer, folder, options.subfolder),
-      {.do_lower_case = config.do_lower_case});
-
+  // Read beside the model: together they are most of a cold start.
+  auto tokenizer = std::async(std::launch::async, [&] {
+    return Tokenizer::from_pretrained(
+        tokenizer_folder(config.transformer, folder, options.subfolder),
+        {.do_lower_case = config.do_lower_case});
+  });
+  ExportedModel model = ExportedModel::from_pretrained(place, options);
   auto state = std::make_shared<State>(
-      State{.model = ExportedModel::from_pretrained(place, options),
-            .tokenizer = std::move(tokenizer),
+      State{.model = std::move(model),
+            .tokenizer = tokenizer.get(),
             .inputs = inputs,
             .recipe = {.pooling_modes = config.pooling_modes,
                        .normalize = config.normalize}});
