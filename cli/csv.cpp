@@ -47,7 +47,8 @@ std::string CsvReader::read_quoted() {
     const auto end = text_.find('"', at_);
     if (end == text_.npos) fail("a quoted field is not closed");
     const auto part = text_.substr(at_, end - at_);
-    line_ += static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
+    line_ +=
+        static_cast<std::size_t>(std::count(part.begin(), part.end(), '\n'));
     field += part;
     at_ = end + 1;
     if (!accept("\"")) return field;

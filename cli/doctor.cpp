@@ -44,9 +44,9 @@ Finding examine(const std::string& backend) {
 // Those of the processor's features that decide how fast models run.
 std::vector<std::string> cpu_features() {
   constexpr std::array<std::string_view, 13> kFeatures = {
-      "avx",         "avx2",        "f16c",     "fma",      "avx_vnni",
-      "avx512f",     "avx512_vnni", "avx512_bf16", "avx512_fp16",
-      "amx_tile",    "amx_bf16",    "amx_int8", "asimd"};
+      "avx",      "avx2",        "f16c",        "fma",         "avx_vnni",
+      "avx512f",  "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile",
+      "amx_bf16", "amx_int8",    "asimd"};
   std::ifstream info("/proc/cpuinfo");
   std::set<std::string> flags;
   for (std::string line; flags.empty() && std::getline(info, line);) {
@@ -99,8 +99,8 @@ void print_finding(const Finding& finding) {
   if (description.contains("version") && description["version"].is_string()) {
     title += " " + description["version"].get<std::string>();
   }
-  print("\n" + (usable ? styled("✓ ", "32", stdout)
-                       : styled("✗ ", "31", stdout)) +
+  print("\n" +
+        (usable ? styled("✓ ", "32", stdout) : styled("✗ ", "31", stdout)) +
         styled(clean(title), "1", stdout) + "\n");
   if (!finding.search.library.empty()) {
     print_field("library", finding.search.library.string());
@@ -127,9 +127,9 @@ int examine_all(bool json) {
   for (const std::string& backend : registered_backends()) {
     findings.push_back(examine(backend));
   }
-  const bool usable =
-      std::any_of(findings.begin(), findings.end(),
-                  [](const Finding& finding) { return finding.problem.empty(); });
+  const bool usable = std::any_of(
+      findings.begin(), findings.end(),
+      [](const Finding& finding) { return finding.problem.empty(); });
   const auto features = cpu_features();
   if (json) {
     Json runtimes = Json::array();
@@ -146,8 +146,10 @@ int examine_all(bool json) {
     print_field("cores", std::to_string(usable_cores()) + " usable");
     print_field("CPU", joined(Json(features)));
     for (const Finding& finding : findings) print_finding(finding);
-    if (!usable) print("\nNo runtime can be used: exports can be inspected, "
-                       "but not run.\n");
+    if (!usable)
+      print(
+          "\nNo runtime can be used: exports can be inspected, "
+          "but not run.\n");
   }
   return usable ? exit_ok : exit_failed;
 }
@@ -164,9 +166,8 @@ void add_doctor(CLI::App& app, Action& action) {
       "  modelrun doctor\n"
       "  modelrun doctor --json\n"
       "Exits with 0 when at least one runtime can be used, else with 1.");
-  command->callback([json, &action] {
-    action = [json] { return examine_all(*json); };
-  });
+  command->callback(
+      [json, &action] { action = [json] { return examine_all(*json); }; });
 }
 
 }  // namespace modelrun::cli

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "modelrun/embedder.h"
-
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -15,6 +13,7 @@
 #include "cli/table.h"
 #include "cli/terminal.h"
 #include "cli/text_input.h"
+#include "modelrun/embedder.h"
 #include "modelrun/tensor_file.h"
 #include "tensor_file/atomic_file.h"
 #include "tensor_file/json_tensors.h"
@@ -49,9 +48,9 @@ std::vector<std::string> texts_of(const EmbedCommand& options) {
 
 Tensor row_of(const Tensor& vectors, std::size_t row) {
   const std::int64_t width = vectors.shape()[1];
-  return Tensor::view(vectors.data<float>().data() +
-                          static_cast<std::int64_t>(row) * width,
-                      {.dtype = DType::float32, .shape = {width}});
+  return Tensor::view(
+      vectors.data<float>().data() + static_cast<std::int64_t>(row) * width,
+      {.dtype = DType::float32, .shape = {width}});
 }
 
 void save_json_lines(const std::vector<std::string>& texts,
@@ -59,8 +58,8 @@ void save_json_lines(const std::vector<std::string>& texts,
   detail::AtomicFile file(path);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::string line =
-        "{\"text\": " + detail::json_quoted(texts[i]) + ", \"embedding\": " +
-        detail::json_text(row_of(vectors, i)) + "}\n";
+        "{\"text\": " + detail::json_quoted(texts[i]) +
+        ", \"embedding\": " + detail::json_text(row_of(vectors, i)) + "}\n";
     file.write(line.data(), line.size());
   }
   file.commit();
@@ -98,8 +97,10 @@ void check_output(const std::string& path) {
        {".jsonl", ".npy", ".npz", ".safetensors", ".json"}) {
     if (path.ends_with(extension)) return;
   }
-  throw UsageError("--output: expected a name that ends in .jsonl, .npy, "
-                   ".npz, .safetensors or .json, got '" + path + "'");
+  throw UsageError(
+      "--output: expected a name that ends in .jsonl, .npy, "
+      ".npz, .safetensors or .json, got '" +
+      path + "'");
 }
 
 int embed(const EmbedCommand& options) {
@@ -109,11 +110,11 @@ int embed(const EmbedCommand& options) {
   Tensor vectors;
   {
     Progress progress;
-    vectors = embedder(
-        texts, {.batch_size = options.batch_size,
-                .progress = [&](std::size_t done, std::size_t total) {
-                  progress.show(done, total);
-                }});
+    vectors =
+        embedder(texts, {.batch_size = options.batch_size,
+                         .progress = [&](std::size_t done, std::size_t total) {
+                           progress.show(done, total);
+                         }});
   }
   if (!options.output.empty()) save(texts, vectors, options.output);
   const Json summary = {{"count", texts.size()},
@@ -171,9 +172,8 @@ void add_embed(CLI::App& app, Action& action) {
       "  modelrun embed all-MiniLM-L6-v2 --input data.csv --column title \\\n"
       "    --output vectors.safetensors\n"
       "  head -5 lines.txt | modelrun embed all-MiniLM-L6-v2 --input -");
-  command->callback([options, &action] {
-    action = [options] { return embed(*options); };
-  });
+  command->callback(
+      [options, &action] { action = [options] { return embed(*options); }; });
 }
 
 }  // namespace modelrun::cli

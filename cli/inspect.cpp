@@ -31,9 +31,10 @@ std::string shape_text(const std::vector<std::string>& shape) {
 Json to_json(const std::vector<TensorDescription>& tensors) {
   Json list = Json::array();
   for (const TensorDescription& tensor : tensors) {
-    list.push_back({{"name", tensor.name},
-                    {"dtype", tensor.dtype ? Json(name(*tensor.dtype)) : Json()},
-                    {"shape", tensor.shape}});
+    list.push_back(
+        {{"name", tensor.name},
+         {"dtype", tensor.dtype ? Json(name(*tensor.dtype)) : Json()},
+         {"shape", tensor.shape}});
   }
   return list;
 }
@@ -59,8 +60,7 @@ Json to_json(const ComponentDescription& component) {
           {"size", component.size},
           {"weight_files", std::move(weights)},
           {"architecture", component.architecture},
-          {"dtype",
-           component.dtype ? Json(name(*component.dtype)) : Json()},
+          {"dtype", component.dtype ? Json(name(*component.dtype)) : Json()},
           {"packages", std::move(packages)},
           {"constants", std::move(constants)},
           {"inputs", to_json(component.inputs)},
@@ -81,8 +81,8 @@ void print_tensors(const char* title,
   print("\n");
   Table table({{title}, {"dtype"}, {"shape"}});
   for (const TensorDescription& tensor : tensors) {
-    table.add({tensor.name, dtype_text(tensor.dtype),
-               shape_text(tensor.shape)});
+    table.add(
+        {tensor.name, dtype_text(tensor.dtype), shape_text(tensor.shape)});
   }
   print(table.text(2, 0));
 }
@@ -104,8 +104,8 @@ void print_component(const ComponentDescription& component) {
   for (const auto& weights : component.weight_files) {
     file += " + " + weights.filename().string();
   }
-  print_field("file", file + ", " +
-                          readable_size(static_cast<double>(component.size)));
+  print_field("file",
+              file + ", " + readable_size(static_cast<double>(component.size)));
   print_field("architecture", component.architecture);
   if (component.dtype) print_field("dtype", dtype_text(component.dtype));
   std::string packages;
@@ -115,8 +115,8 @@ void print_component(const ComponentDescription& component) {
   print_field("packages", packages);
   std::string constants;
   for (const auto& [name, value] : component.constants) {
-    constants += (constants.empty() ? "" : ", ") + name + " = " +
-                 to_string(value);
+    constants +=
+        (constants.empty() ? "" : ", ") + name + " = " + to_string(value);
   }
   print_field("constants", constants);
   print_tensors("inputs", component.inputs);
@@ -141,8 +141,8 @@ void keep_component(ExportDescription& description, const std::string& name) {
 
 int inspect_export(const ModelOptions& options) {
   ExportDescription description =
-      inspect(options.path, {.subfolder = options.subfolder,
-                             .file_name = options.file_name});
+      inspect(options.path,
+              {.subfolder = options.subfolder, .file_name = options.file_name});
   keep_component(description, options.component);
   if (options.json) {
     Json components = Json::array();
@@ -150,9 +150,9 @@ int inspect_export(const ModelOptions& options) {
       components.push_back(to_json(component));
     }
     print_json(Json{{"directory", description.directory.string()},
-               {"format", description.format},
-               {"layout", description.layout},
-               {"components", std::move(components)}});
+                    {"format", description.format},
+                    {"layout", description.layout},
+                    {"components", std::move(components)}});
     return exit_ok;
   }
   print(styled(clean(description.directory.string()), "1", stdout) + "\n");

@@ -13,8 +13,8 @@ namespace {
 // Whether the runtime that this export needs is what could not be found.
 bool lacks_runtime(const ModelOptions& options) {
   const std::string format =
-      inspect(options.path, {.subfolder = options.subfolder,
-                             .file_name = options.file_name})
+      inspect(options.path,
+              {.subfolder = options.subfolder, .file_name = options.file_name})
           .format;
   const std::string backend =
       options.backend.empty() ? default_backend(format) : options.backend;
@@ -39,8 +39,9 @@ auto open(const ModelOptions& options, Open&& open_it) {
 }  // namespace
 
 void add_export_options(CLI::App& command, ModelOptions& options) {
-  command.add_option("DIR", options.path,
-                     "The export: a directory or a program file")
+  command
+      .add_option("DIR", options.path,
+                  "The export: a directory or a program file")
       ->required();
   command.add_option("--subfolder", options.subfolder,
                      "The folder of the directory that holds the export");
@@ -54,15 +55,18 @@ void add_load_options(CLI::App& command, ModelOptions& options) {
                      "What runs it, such as onnxruntime");
   command.add_option("--device", options.device,
                      "Where it runs, such as cpu or cuda:0");
-  command.add_option("--threads", options.threads,
-                     "Threads of a call; by default the usable cores")
+  command
+      .add_option("--threads", options.threads,
+                  "Threads of a call; by default the usable cores")
       ->check(CLI::Range(1, 4096));
-  command.add_option("--option", options.options,
-                     "An option of the backend, key=value; may be repeated")
+  command
+      .add_option("--option", options.options,
+                  "An option of the backend, key=value; may be repeated")
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
-  command.add_option("--runtime", options.runtime,
-                     "The runtime's library, or the folder that holds it")
+  command
+      .add_option("--runtime", options.runtime,
+                  "The runtime's library, or the folder that holds it")
       ->type_name("PATH");
 }
 

@@ -46,8 +46,8 @@ NamedValues named(const Outputs& outputs) {
 void add_rows(const std::string& path, const Value& value, Table& table) {
   if (value.is_tensor()) {
     const Tensor& tensor = value.tensor();
-    table.add({path, std::string(name(tensor.dtype())),
-               to_string(tensor.shape())});
+    table.add(
+        {path, std::string(name(tensor.dtype())), to_string(tensor.shape())});
     return;
   }
   if (value.is_scalar()) {
@@ -79,21 +79,20 @@ int run_export(const RunOptions& options) {
   const NamedValues values = named(outputs);
   if (!options.output.empty()) save_tensors(values, options.output);
   if (options.model.json) {
-    print_json({{"class", outputs.class_name()},
-                {"outputs", to_json(Value::mapping(values))},
-                {"output",
-                 options.output.empty() ? Json() : Json(options.output)},
-                {"device", to_string(model.device())},
-                {"seconds", passed.count()}});
+    print_json(
+        {{"class", outputs.class_name()},
+         {"outputs", to_json(Value::mapping(values))},
+         {"output", options.output.empty() ? Json() : Json(options.output)},
+         {"device", to_string(model.device())},
+         {"seconds", passed.count()}});
     return exit_ok;
   }
   Table table({{"output"}, {"dtype"}, {"shape"}});
   for (const auto& [name, value] : values) add_rows(name, value, table);
   print(table.text(0, 0));
-  print("\n" + seconds_text(passed.count()) + " on " +
-        to_string(model.device()) +
-        (options.output.empty() ? "" : ", written to " + options.output) +
-        "\n");
+  print(
+      "\n" + seconds_text(passed.count()) + " on " + to_string(model.device()) +
+      (options.output.empty() ? "" : ", written to " + options.output) + "\n");
   return exit_ok;
 }
 

@@ -42,7 +42,8 @@ void print_matrix(const std::vector<std::string>& texts,
   const std::size_t width = terminal_width();
   const std::size_t used = cells + last.size() + 2;
   const std::size_t room =
-      width == 0 ? 60 : std::max<std::size_t>(width > used ? width - used : 0, 12);
+      width == 0 ? 60
+                 : std::max<std::size_t>(width > used ? width - used : 0, 12);
   std::size_t label = 0;
   for (const std::string& text : texts) {
     label = std::max(label, display_width(clean(text)));
@@ -90,11 +91,11 @@ void add_similar(CLI::App& app, Action& action) {
   command->add_option("TEXT", options->texts, "Two or more texts");
   command->footer(
       "Examples:\n"
-      "  modelrun similar all-MiniLM-L6-v2 \"A cat.\" \"A kitten.\" \"A car.\"\n"
+      "  modelrun similar all-MiniLM-L6-v2 \"A cat.\" \"A kitten.\" \"A "
+      "car.\"\n"
       "  modelrun similar all-MiniLM-L6-v2 \"A cat.\" \"A car.\" --json");
-  command->callback([options, &action] {
-    action = [options] { return similar(*options); };
-  });
+  command->callback(
+      [options, &action] { action = [options] { return similar(*options); }; });
 }
 
 }  // namespace modelrun::cli

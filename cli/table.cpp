@@ -32,9 +32,8 @@ std::vector<std::size_t> Table::widths(std::size_t room) const {
     }
     widths.push_back(width);
   }
-  const std::size_t total =
-      std::accumulate(widths.begin(), widths.end(),
-                      kGap * (columns_.size() - 1));
+  const std::size_t total = std::accumulate(widths.begin(), widths.end(),
+                                            kGap * (columns_.size() - 1));
   const auto widest = std::max_element(widths.begin(), widths.end());
   if (room > 0 && total > room) {
     const std::size_t excess = total - room;

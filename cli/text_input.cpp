@@ -62,9 +62,10 @@ void for_each_line(
 void check_utf8(std::string_view text, const std::string& name) {
   const auto bad = find_invalid_utf8(text);
   if (bad == text.npos) return;
-  const auto line = std::count(text.begin(),
-                               text.begin() + static_cast<std::ptrdiff_t>(bad),
-                               '\n') + 1;
+  const auto line =
+      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bad),
+                 '\n') +
+      1;
   throw InvalidArgument(name + ": line " + std::to_string(line) +
                         ": is not UTF-8");
 }
@@ -107,8 +108,7 @@ std::vector<std::string> read_csv(std::string_view text,
       known += (known.empty() ? "" : ", ") + printable(title);
     }
     throw InvalidArgument(name + ": line 1: no column " + printable(column) +
-                          ", there are " + known +
-                          ": name one with --column");
+                          ", there are " + known + ": name one with --column");
   }
   const auto index = static_cast<std::size_t>(found - titles->begin());
   std::vector<std::string> texts;
@@ -127,7 +127,8 @@ std::vector<std::string> read_csv(std::string_view text,
 
 std::vector<std::string> read_texts(const TextInput& input) {
   if (!input.field.empty() && !input.column.empty()) {
-    throw UsageError("--field is for JSON lines and --column for CSV: give one");
+    throw UsageError(
+        "--field is for JSON lines and --column for CSV: give one");
   }
   const std::string name =
       input.file == "-" ? "the standard input" : display(input.file);

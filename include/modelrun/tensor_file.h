@@ -43,7 +43,6 @@ using NamedValues = std::vector<std::pair<std::string, Value>>;
 /// Throws InvalidArgument for what the format cannot hold, Unsupported for a
 /// dtype that it lacks (numpy has no bfloat16), NotFound when the folder is not
 /// there, Error when writing fails.
-void save_tensors(const NamedValues& values,
-                  const std::filesystem::path& path);
+void save_tensors(const NamedValues& values, const std::filesystem::path& path);
 
 }  // namespace modelrun

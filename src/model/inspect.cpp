@@ -32,7 +32,7 @@ TensorDescription describe_value(const OnnxValue& value) {
   for (const OnnxDim& dim : *value.dims) {
     const auto* size = std::get_if<std::int64_t>(&dim);
     const auto* symbol = std::get_if<std::string>(&dim);
-    description.shape.push_back(size != nullptr    ? std::to_string(*size)
+    description.shape.push_back(size != nullptr   ? std::to_string(*size)
                                 : symbol->empty() ? "?"
                                                   : *symbol);
   }
@@ -87,8 +87,7 @@ ComponentDescription describe(const Component& component) {
 
 }  // namespace
 
-ExportDescription inspect(const fs::path& path,
-                          const InspectOptions& options) {
+ExportDescription inspect(const fs::path& path, const InspectOptions& options) {
   const Artifact artifact = load_artifact(
       path, {.file_name = options.file_name, .subfolder = options.subfolder});
   ExportDescription description;

@@ -38,15 +38,16 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b) {
   }
   const std::int64_t width = a.shape()[1];
   if (width != b.shape()[1]) {
-    throw InvalidArgument("cosine_similarity: expected rows of one dimension, "
-                          "got " + to_string(a) + " and " + to_string(b));
+    throw InvalidArgument(
+        "cosine_similarity: expected rows of one dimension, "
+        "got " +
+        to_string(a) + " and " + to_string(b));
   }
   const Tensor left = a.contiguous();
   const Tensor right = b.contiguous();
   const auto left_lengths = lengths(left);
   const auto right_lengths = lengths(right);
-  Tensor cosines =
-      Tensor::empty(DType::float32, {a.shape()[0], b.shape()[0]});
+  Tensor cosines = Tensor::empty(DType::float32, {a.shape()[0], b.shape()[0]});
   float* out = cosines.data<float>().data();
   for (std::size_t i = 0; i < left_lengths.size(); ++i) {
     const float* row =
@@ -55,8 +56,8 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b) {
       const float* other = right.data<const float>().data() +
                            static_cast<std::int64_t>(j) * width;
       const double scale = left_lengths[i] * right_lengths[j];
-      *out++ = scale > 0 ? static_cast<float>(dot(row, other, width) / scale)
-                         : 0.0f;
+      *out++ =
+          scale > 0 ? static_cast<float>(dot(row, other, width) / scale) : 0.0f;
     }
   }
   return cosines;

@@ -53,7 +53,8 @@ fs::path config_folder(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return path;
   const fs::path folder = path.parent_path();
-  if (is_there(folder / "tokenizer.json") || is_there(folder / "modules.json")) {
+  if (is_there(folder / "tokenizer.json") ||
+      is_there(folder / "modules.json")) {
     return folder;
   }
   const fs::path above = folder / "..";
@@ -76,8 +77,7 @@ detail::SentenceTransformerConfig load_config(const fs::path& folder) {
 
 fs::path tokenizer_folder(const fs::path& transformer, const fs::path& folder,
                           const std::string& subfolder) {
-  for (const fs::path& place :
-       {transformer, folder, folder / subfolder}) {
+  for (const fs::path& place : {transformer, folder, folder / subfolder}) {
     if (is_there(place / "tokenizer.json")) return place;
   }
   return transformer;
@@ -119,9 +119,9 @@ std::vector<std::size_t> by_length(std::span<const std::string> texts) {
 }
 
 Tensor ids_view(std::vector<std::int64_t>& ids, const Encoding& encoding) {
-  return Tensor::view(ids.data(), {.dtype = DType::int64,
-                                   .shape = {encoding.batch,
-                                             encoding.sequence}});
+  return Tensor::view(
+      ids.data(),
+      {.dtype = DType::int64, .shape = {encoding.batch, encoding.sequence}});
 }
 
 }  // namespace
@@ -136,9 +136,8 @@ Embedder Embedder::from_pretrained(const fs::path& path,
   // An export in a module's folder is the transformer's own.
   const bool own = options.subfolder.empty() && folder == path;
   const fs::path& place = own ? config.transformer : path;
-  const auto inputs = detail::encoder_inputs(
-      inspect(place, {.subfolder = options.subfolder,
-                      .file_name = options.file_name}));
+  const auto inputs = detail::encoder_inputs(inspect(
+      place, {.subfolder = options.subfolder, .file_name = options.file_name}));
   // Read beside the model: together they are most of a cold start.
   auto tokenizer = std::async(std::launch::async, [&] {
     return Tokenizer::from_pretrained(
@@ -160,9 +159,8 @@ Embedder Embedder::from_pretrained(const fs::path& path,
         prompt_length(state->tokenizer, state->prompt);
   }
   state->max_length = longest(config, state->tokenizer, inputs);
-  state->dimension =
-      config.embedding_dimension.value_or(0) *
-      static_cast<std::int64_t>(config.pooling_modes.size());
+  state->dimension = config.embedding_dimension.value_or(0) *
+                     static_cast<std::int64_t>(config.pooling_modes.size());
   state->threads = options.threads.value_or(usable_cores());
   return Embedder(std::move(state));
 }
@@ -177,10 +175,9 @@ Encoding Embedder::State::encode(std::span<const std::string> texts) const {
     options.max_length = max_length;
   }
   if (sequence && *sequence > max_length) {
-    throw InvalidArgument("cannot embed: the program takes " +
-                          std::to_string(*sequence) +
-                          " tokens, but the model is limited to " +
-                          std::to_string(max_length));
+    throw InvalidArgument(
+        "cannot embed: the program takes " + std::to_string(*sequence) +
+        " tokens, but the model is limited to " + std::to_string(max_length));
   }
   options.threads = threads;
   return tokenizer(texts, options);

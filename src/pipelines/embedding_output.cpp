@@ -24,9 +24,12 @@ std::vector<float> widened(const Tensor& tensor) {
 std::vector<float> float_values(const Tensor& tensor, const char* name) {
   const Tensor dense = tensor.contiguous();
   switch (dense.dtype()) {
-    case DType::float32: return widened<float>(dense);
-    case DType::float16: return widened<Float16>(dense);
-    case DType::bfloat16: return widened<BFloat16>(dense);
+    case DType::float32:
+      return widened<float>(dense);
+    case DType::float16:
+      return widened<Float16>(dense);
+    case DType::bfloat16:
+      return widened<BFloat16>(dense);
     default:
       throw InvalidArgument("cannot embed: expected the output '" +
                             std::string(name) + "' in float32, float16 or " +
@@ -35,8 +38,7 @@ std::vector<float> float_values(const Tensor& tensor, const char* name) {
 }
 
 const char* embedding_name(const Outputs& outputs) {
-  for (const char* name :
-       {kPooled, "token_embeddings", "last_hidden_state"}) {
+  for (const char* name : {kPooled, "token_embeddings", "last_hidden_state"}) {
     if (outputs.is_nested() && outputs.contains(name) &&
         outputs[name].is_tensor()) {
       return name;
@@ -52,10 +54,10 @@ const char* embedding_name(const Outputs& outputs) {
 void check_shape(const Tensor& tensor, const char* name, std::size_t rank,
                  std::int64_t batch) {
   if (tensor.rank() == rank && tensor.shape()[0] == batch) return;
-  throw InvalidArgument(
-      "cannot embed: expected the output '" + std::string(name) + "' as [" +
-      std::to_string(batch) + (rank == 2 ? ", hidden]" : ", sequence, hidden]") +
-      ", got " + to_string(tensor));
+  throw InvalidArgument("cannot embed: expected the output '" +
+                        std::string(name) + "' as [" + std::to_string(batch) +
+                        (rank == 2 ? ", hidden]" : ", sequence, hidden]") +
+                        ", got " + to_string(tensor));
 }
 
 }  // namespace
@@ -78,8 +80,7 @@ EmbeddingRows embedding_rows(const Outputs& outputs,
                         .sequence = tensor.shape()[1],
                         .hidden = rows.dimension},
                        recipe.pooling_modes, recipe.prompt_length);
-    rows.dimension *=
-        static_cast<std::int64_t>(recipe.pooling_modes.size());
+    rows.dimension *= static_cast<std::int64_t>(recipe.pooling_modes.size());
   }
   if (recipe.normalize) normalize(rows.values, rows.dimension);
   return rows;

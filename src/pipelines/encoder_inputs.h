@@ -19,6 +19,7 @@ struct EncoderInputs {
   std::optional<std::int64_t> sequence;
 };
 
-[[nodiscard]] EncoderInputs encoder_inputs(const ExportDescription& description);
+[[nodiscard]] EncoderInputs encoder_inputs(
+    const ExportDescription& description);
 
 }  // namespace modelrun::detail

@@ -10,7 +10,8 @@ namespace modelrun::detail {
 /// beside it, under a name of its own, and renamed by `commit`. Without that,
 /// nothing is left behind.
 ///
-/// Throws NotFound when the folder is not there, Error for what else goes wrong.
+/// Throws NotFound when the folder is not there, Error for what else goes
+/// wrong.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);

@@ -49,31 +49,32 @@ T element_of(const Json& value, const std::string& where) {
     return value.get<bool>();
   } else if constexpr (std::is_integral_v<T>) {
     // Kept by the parser as unsigned when it is not negative.
-    const bool fits =
-        value.is_number_unsigned()
-            ? std::in_range<T>(value.get<std::uint64_t>())
-            : value.is_number_integer() &&
-                  std::in_range<T>(value.get<std::int64_t>());
+    const bool fits = value.is_number_unsigned()
+                          ? std::in_range<T>(value.get<std::uint64_t>())
+                          : value.is_number_integer() &&
+                                std::in_range<T>(value.get<std::int64_t>());
     if (!fits) {
-      fail_json(where, "an integer that fits " +
-                           std::string(name(dtype_of<T>)), value);
+      fail_json(where, "an integer that fits " + std::string(name(dtype_of<T>)),
+                value);
     }
     return value.get<T>();
   } else {
     if (!value.is_number()) fail_json(where, "a number", value);
     const double wide = value.get<double>();
     const T element = [&] {
-      if constexpr (std::is_same_v<T, double>) return wide;
-      else return T(static_cast<float>(wide));
+      if constexpr (std::is_same_v<T, double>)
+        return wide;
+      else
+        return T(static_cast<float>(wide));
     }();
     bool became_infinite = false;
     if constexpr (!std::is_same_v<T, double>) {
-      became_infinite = std::isfinite(wide) &&
-                        !std::isfinite(static_cast<float>(element));
+      became_infinite =
+          std::isfinite(wide) && !std::isfinite(static_cast<float>(element));
     }
     if (became_infinite) {
-      fail_json(where, "a number that fits " +
-                           std::string(name(dtype_of<T>)), value);
+      fail_json(where, "a number that fits " + std::string(name(dtype_of<T>)),
+                value);
     }
     return element;
   }
@@ -93,19 +94,45 @@ Tensor make_tensor(DType dtype, Shape shape,
                    const std::string& where) {
   Tensor tensor = Tensor::empty(dtype, std::move(shape));
   switch (dtype) {
-    case DType::bool_: fill<bool>(tensor, elements, where); break;
-    case DType::uint8: fill<std::uint8_t>(tensor, elements, where); break;
-    case DType::uint16: fill<std::uint16_t>(tensor, elements, where); break;
-    case DType::uint32: fill<std::uint32_t>(tensor, elements, where); break;
-    case DType::uint64: fill<std::uint64_t>(tensor, elements, where); break;
-    case DType::int8: fill<std::int8_t>(tensor, elements, where); break;
-    case DType::int16: fill<std::int16_t>(tensor, elements, where); break;
-    case DType::int32: fill<std::int32_t>(tensor, elements, where); break;
-    case DType::int64: fill<std::int64_t>(tensor, elements, where); break;
-    case DType::float16: fill<Float16>(tensor, elements, where); break;
-    case DType::bfloat16: fill<BFloat16>(tensor, elements, where); break;
-    case DType::float32: fill<float>(tensor, elements, where); break;
-    case DType::float64: fill<double>(tensor, elements, where); break;
+    case DType::bool_:
+      fill<bool>(tensor, elements, where);
+      break;
+    case DType::uint8:
+      fill<std::uint8_t>(tensor, elements, where);
+      break;
+    case DType::uint16:
+      fill<std::uint16_t>(tensor, elements, where);
+      break;
+    case DType::uint32:
+      fill<std::uint32_t>(tensor, elements, where);
+      break;
+    case DType::uint64:
+      fill<std::uint64_t>(tensor, elements, where);
+      break;
+    case DType::int8:
+      fill<std::int8_t>(tensor, elements, where);
+      break;
+    case DType::int16:
+      fill<std::int16_t>(tensor, elements, where);
+      break;
+    case DType::int32:
+      fill<std::int32_t>(tensor, elements, where);
+      break;
+    case DType::int64:
+      fill<std::int64_t>(tensor, elements, where);
+      break;
+    case DType::float16:
+      fill<Float16>(tensor, elements, where);
+      break;
+    case DType::bfloat16:
+      fill<BFloat16>(tensor, elements, where);
+      break;
+    case DType::float32:
+      fill<float>(tensor, elements, where);
+      break;
+    case DType::float64:
+      fill<double>(tensor, elements, where);
+      break;
     case DType::uint4:
     case DType::int4:
       throw Unsupported(where + ": " + std::string(name(dtype)) +
@@ -121,10 +148,10 @@ void collect(const Json& value, const std::vector<std::int64_t>& shape,
   const bool is_end = axis == shape.size();
   if (value.is_array() == is_end ||
       (!is_end && std::cmp_not_equal(value.size(), shape[axis]))) {
-    throw InvalidArgument(
-        where + ": expected lists of equal lengths, shape " +
-        to_string(Shape(shape)) + " as the first ones have, got " +
-        describe(value) + " at axis " + std::to_string(axis));
+    throw InvalidArgument(where + ": expected lists of equal lengths, shape " +
+                          to_string(Shape(shape)) +
+                          " as the first ones have, got " + describe(value) +
+                          " at axis " + std::to_string(axis));
   }
   if (is_end) {
     elements.push_back(&value);

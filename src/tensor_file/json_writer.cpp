@@ -26,8 +26,8 @@ void append_float(std::string& text, T value) {
     char buffer[32];
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
     text.append(buffer, end);
-    if (std::find_if(buffer, end, [](char c) { return c == '.' || c == 'e'; }) ==
-        end) {
+    if (std::find_if(buffer, end,
+                     [](char c) { return c == '.' || c == 'e'; }) == end) {
       text += ".0";
     }
   }
@@ -72,21 +72,35 @@ std::string nested_text(const Tensor& tensor, const Shape& shape) {
 
 std::string data_text(const Tensor& tensor, const Shape& shape) {
   switch (tensor.dtype()) {
-    case DType::bool_: return nested_text<bool>(tensor, shape);
-    case DType::uint8: return nested_text<std::uint8_t>(tensor, shape);
-    case DType::uint16: return nested_text<std::uint16_t>(tensor, shape);
-    case DType::uint32: return nested_text<std::uint32_t>(tensor, shape);
-    case DType::uint64: return nested_text<std::uint64_t>(tensor, shape);
-    case DType::int8: return nested_text<std::int8_t>(tensor, shape);
-    case DType::int16: return nested_text<std::int16_t>(tensor, shape);
-    case DType::int32: return nested_text<std::int32_t>(tensor, shape);
-    case DType::int64: return nested_text<std::int64_t>(tensor, shape);
-    case DType::float16: return nested_text<Float16>(tensor, shape);
-    case DType::bfloat16: return nested_text<BFloat16>(tensor, shape);
-    case DType::float32: return nested_text<float>(tensor, shape);
-    case DType::float64: return nested_text<double>(tensor, shape);
+    case DType::bool_:
+      return nested_text<bool>(tensor, shape);
+    case DType::uint8:
+      return nested_text<std::uint8_t>(tensor, shape);
+    case DType::uint16:
+      return nested_text<std::uint16_t>(tensor, shape);
+    case DType::uint32:
+      return nested_text<std::uint32_t>(tensor, shape);
+    case DType::uint64:
+      return nested_text<std::uint64_t>(tensor, shape);
+    case DType::int8:
+      return nested_text<std::int8_t>(tensor, shape);
+    case DType::int16:
+      return nested_text<std::int16_t>(tensor, shape);
+    case DType::int32:
+      return nested_text<std::int32_t>(tensor, shape);
+    case DType::int64:
+      return nested_text<std::int64_t>(tensor, shape);
+    case DType::float16:
+      return nested_text<Float16>(tensor, shape);
+    case DType::bfloat16:
+      return nested_text<BFloat16>(tensor, shape);
+    case DType::float32:
+      return nested_text<float>(tensor, shape);
+    case DType::float64:
+      return nested_text<double>(tensor, shape);
     case DType::uint4:
-    case DType::int4: break;
+    case DType::int4:
+      break;
   }
   throw Unsupported("cannot save a tensor of " +
                     std::string(name(tensor.dtype())) +
@@ -139,8 +153,8 @@ std::string json_text(const Scalar& scalar) {
 std::string json_text(const Tensor& tensor) {
   if (is_plain(tensor)) return data_text(tensor, tensor.shape());
   return "{\"dtype\": " + json_quoted(name(tensor.dtype())) +
-         ", \"shape\": " + shape_text(tensor.shape()) + ", \"data\": " +
-         data_text(tensor, {tensor.element_count()}) + "}";
+         ", \"shape\": " + shape_text(tensor.shape()) +
+         ", \"data\": " + data_text(tensor, {tensor.element_count()}) + "}";
 }
 
 void save_json_tensors(const FlatValues& values,

@@ -36,14 +36,15 @@ std::string because(int error) {
 std::shared_ptr<const MappedTensors> MappedTensors::open(
     const std::filesystem::path& path) {
   // Not blocking: a pipe without a writer would never open.
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  const Descriptor file{
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) {
     const int error = errno;
     const auto message = "cannot read " + display(path) + ": " + because(error);
     if (error == ENOENT || error == ENOTDIR) throw NotFound(message);
     throw InvalidArgument(message);
   }
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.fd, &status) != 0 || !S_ISREG(status.st_mode)) {
     throw InvalidArgument("cannot read " + display(path) +
                           ": expected a regular file");
@@ -51,8 +52,8 @@ std::shared_ptr<const MappedTensors> MappedTensors::open(
   const auto size = static_cast<std::size_t>(status.st_size);
   void* data = nullptr;
   if (size > 0) {
-    data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.fd,
-                  0);
+    data =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.fd, 0);
     if (data == MAP_FAILED) {
       throw InvalidArgument("cannot read " + display(path) + ": " +
                             because(errno));
@@ -67,8 +68,8 @@ MappedTensors::~MappedTensors() {
 
 Tensor MappedTensors::tensor(std::size_t offset, TensorLayout layout) const {
   auto* data = static_cast<char*>(data_) + offset;
-  const auto element = static_cast<std::size_t>(
-      std::max(bits(layout.dtype) / 8, 1));
+  const auto element =
+      static_cast<std::size_t>(std::max(bits(layout.dtype) / 8, 1));
   if (reinterpret_cast<std::uintptr_t>(data) % element == 0) {
     return Tensor::view(static_cast<void*>(data), std::move(layout),
                         shared_from_this());

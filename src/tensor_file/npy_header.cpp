@@ -47,8 +47,9 @@ DType dtype_of_description(std::string_view text, const std::string& what) {
     throw Unsupported(got + " holds pickled Python objects, which are never " +
                       "opened: save numbers");
   }
-  throw Unsupported(got + " is not one that modelrun has: save a bool, an "
-                          "integer or a float (bfloat16: in .safetensors)");
+  throw Unsupported(got +
+                    " is not one that modelrun has: save a bool, an "
+                    "integer or a float (bfloat16: in .safetensors)");
 }
 
 // Reads the Python dict of a header, and nothing else of Python.
@@ -84,8 +85,9 @@ class HeaderParser {
     if (key == "descr" && !descr_) {
       skip_space();
       if (at_ < text_.size() && text_[at_] == '[') {
-        throw Unsupported(what_ + ": a structured dtype is not one that "
-                                  "modelrun has: save one array a field");
+        throw Unsupported(what_ +
+                          ": a structured dtype is not one that "
+                          "modelrun has: save one array a field");
       }
       descr_ = read_string();
     } else if (key == "fortran_order" && !fortran_order_) {

@@ -51,8 +51,8 @@ Member current_member(unzFile archive, const std::string& file,
                       std::uint64_t file_size) {
   unz_file_info64 info{};
   std::string name(kMaxName, '\0');
-  if (unzGetCurrentFileInfo64(archive, &info, name.data(), name.size(),
-                              nullptr, 0, nullptr, 0) != UNZ_OK ||
+  if (unzGetCurrentFileInfo64(archive, &info, name.data(), name.size(), nullptr,
+                              0, nullptr, 0) != UNZ_OK ||
       info.size_filename > name.size()) {
     throw InvalidArgument(file + ": the archive's directory is damaged");
   }
@@ -102,19 +102,20 @@ Tensor read_member(unzFile archive, const Member& member) {
   read_exactly(archive, head.data() + kNpyPrefix, head.size() - kNpyPrefix,
                member.what);
   const NpyHeader header = parse_npy_header(head, member.what);
-  if (header.data_size != member.size - std::min<std::uint64_t>(
-                                            member.size, header.offset)) {
-    throw InvalidArgument(
-        member.what + ": " + std::string(name(header.dtype)) +
-        to_string(header.shape) + " takes " +
-        std::to_string(header.data_size) + " bytes after its header, got " +
-        "a member of " + std::to_string(member.size));
+  if (header.data_size !=
+      member.size - std::min<std::uint64_t>(member.size, header.offset)) {
+    throw InvalidArgument(member.what + ": " + std::string(name(header.dtype)) +
+                          to_string(header.shape) + " takes " +
+                          std::to_string(header.data_size) +
+                          " bytes after its header, got " + "a member of " +
+                          std::to_string(member.size));
   }
   Tensor elements = Tensor::empty(header.dtype, header.shape);
   read_exactly(archive, elements.raw_data(), header.data_size, member.what);
   if (unzCloseCurrentFile(archive) != UNZ_OK) {
-    throw InvalidArgument(member.what + ": its checksum is wrong: the file is "
-                                        "damaged");
+    throw InvalidArgument(member.what +
+                          ": its checksum is wrong: the file is "
+                          "damaged");
   }
   Tensor tensor = row_major(header, std::move(elements));
   check_bools(tensor, member.what);
@@ -150,8 +151,9 @@ NamedValues load_npz(const std::filesystem::path& path) {
   const std::uint64_t size = bytes->bytes().size();
   const Archive archive(unzOpen64(path.c_str()));
   if (archive == nullptr || !has_whole_end(bytes->bytes())) {
-    throw InvalidArgument(file + ": is not a zip archive, as .npz files are: "
-                                 "it was cut short or is damaged");
+    throw InvalidArgument(file +
+                          ": is not a zip archive, as .npz files are: "
+                          "it was cut short or is damaged");
   }
   unz_global_info64 info{};
   unzGetGlobalInfo64(archive.get(), &info);

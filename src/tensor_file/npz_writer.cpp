@@ -51,10 +51,10 @@ class ZipWriter {
     info.tmz_date.tm_mday = 1;
     info.external_fa = 0600u << 16;
     const int large = tensor.byte_size() >= kLargeMember ? 1 : 0;
-    check(zipOpenNewFileInZip4_64(
-        zip_, (name + ".npy").c_str(), &info, nullptr, 0, nullptr, 0, nullptr,
-        0, 0, 0, -MAX_WBITS, DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY, nullptr, 0,
-        kMadeBy, kUtf8Name, large));
+    check(zipOpenNewFileInZip4_64(zip_, (name + ".npy").c_str(), &info, nullptr,
+                                  0, nullptr, 0, nullptr, 0, 0, 0, -MAX_WBITS,
+                                  DEF_MEM_LEVEL, Z_DEFAULT_STRATEGY, nullptr, 0,
+                                  kMadeBy, kUtf8Name, large));
     write({header.data(), header.size()});
     write({static_cast<const char*>(tensor.raw_data()), tensor.byte_size()});
     check(zipCloseFileInZip(zip_));

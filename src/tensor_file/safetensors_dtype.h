@@ -28,7 +28,7 @@ inline constexpr std::array<std::pair<std::string_view, DType>, 13>
 
 /// Those that the format has and modelrun has not.
 inline constexpr std::array<std::string_view, 9> kForeignSafetensorsDTypes = {
-    "F4",         "F6_E2M3",     "F6_E3M2", "F8_E4M3", "F8_E5M2",
+    "F4",      "F6_E2M3",     "F6_E3M2",     "F8_E4M3", "F8_E5M2",
     "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "C64"};
 
 }  // namespace modelrun::detail

@@ -76,8 +76,7 @@ Entry read_entry(const std::string& name, const Json& value,
     throw InvalidArgument(where + ": unknown field " + printable(key));
   }
   const DType dtype = read_dtype(required(fields, "dtype", where), where);
-  Shape shape =
-      read_shape(required(fields, "shape", where), where + ": shape");
+  Shape shape = read_shape(required(fields, "shape", where), where + ": shape");
   const std::string at = where + ": data_offsets";
   const Json& offsets = required(fields, "data_offsets", where);
   if (json_array(offsets, at).size() != 2) {
@@ -114,10 +113,10 @@ void check_offsets(const std::vector<Entry>& entries, std::uint64_t size,
   for (const std::size_t i : order) {
     const Entry& entry = entries[i];
     if (entry.begin != next) {
-      throw InvalidArgument(
-          file + ": tensor " + printable(entry.name) + " begins at byte " +
-          std::to_string(entry.begin) + ", expected " + std::to_string(next) +
-          ": tensors may not overlap or leave holes");
+      throw InvalidArgument(file + ": tensor " + printable(entry.name) +
+                            " begins at byte " + std::to_string(entry.begin) +
+                            ", expected " + std::to_string(next) +
+                            ": tensors may not overlap or leave holes");
     }
     next = entry.end;
   }
@@ -174,9 +173,9 @@ Safetensors load_safetensors(const std::filesystem::path& path) {
   const std::size_t start = kPrefix + static_cast<std::size_t>(length);
   check_offsets(entries, file->bytes().size() - start, name);
   for (Entry& entry : entries) {
-    Tensor tensor = file->tensor(
-        start + static_cast<std::size_t>(entry.begin),
-        {.dtype = entry.dtype, .shape = std::move(entry.shape)});
+    Tensor tensor =
+        file->tensor(start + static_cast<std::size_t>(entry.begin),
+                     {.dtype = entry.dtype, .shape = std::move(entry.shape)});
     check_bools(tensor, name + ": tensor " + printable(entry.name));
     content.tensors.emplace_back(std::move(entry.name), std::move(tensor));
   }

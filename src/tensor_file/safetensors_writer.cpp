@@ -23,19 +23,18 @@ struct Item {
 std::vector<Item> sorted_items(const Safetensors& content) {
   std::vector<Item> items;
   for (const auto& named : content.tensors) {
-    const auto known = std::find_if(
-        kSafetensorsDTypes.begin(), kSafetensorsDTypes.end(),
-        [&](const auto& entry) {
-          return entry.second == named.second.dtype();
-        });
+    const auto known =
+        std::find_if(kSafetensorsDTypes.begin(), kSafetensorsDTypes.end(),
+                     [&](const auto& entry) {
+                       return entry.second == named.second.dtype();
+                     });
     if (known == kSafetensorsDTypes.end()) {
       throw Unsupported("cannot save " + printable(named.first) +
                         ": a safetensors file has no " +
                         std::string(name(named.second.dtype())));
     }
-    items.push_back({static_cast<std::size_t>(
-                         known - kSafetensorsDTypes.begin()),
-                     &named});
+    items.push_back(
+        {static_cast<std::size_t>(known - kSafetensorsDTypes.begin()), &named});
   }
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
     return a.order != b.order ? a.order < b.order

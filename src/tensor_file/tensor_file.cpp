@@ -54,7 +54,8 @@ void write_npy(const detail::FlatValues& values,
                const std::filesystem::path& path) {
   if (values.tensors.size() != 1 || !values.scalars.empty()) {
     throw InvalidArgument(
-        "cannot save " + display(path) + ": a .npy file holds one tensor, got " +
+        "cannot save " + display(path) +
+        ": a .npy file holds one tensor, got " +
         std::to_string(values.tensors.size()) + " tensors and " +
         std::to_string(values.scalars.size()) + " scalars: save .npz");
   }

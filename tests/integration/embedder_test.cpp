@@ -60,8 +60,7 @@ class EmbedderTest : public ::testing::Test {
     const auto length = static_cast<std::int64_t>(ids.size());
     const std::vector<std::int64_t> ones(ids.size(), 1);
     const Outputs outputs = model(
-        {{"input_ids",
-          Tensor::from<std::int64_t>(std::span(ids), {1, length})},
+        {{"input_ids", Tensor::from<std::int64_t>(std::span(ids), {1, length})},
          {"attention_mask",
           Tensor::from<std::int64_t>(std::span(ones), {1, length})}});
     const Tensor hidden = outputs["last_hidden_state"].tensor();
@@ -80,8 +79,8 @@ class EmbedderTest : public ::testing::Test {
                          const std::vector<float>& expected) {
     ASSERT_EQ(vectors.shape()[1], static_cast<std::int64_t>(expected.size()));
     for (std::size_t k = 0; k < expected.size(); ++k) {
-      ASSERT_NEAR(vectors.data<float>()[row * expected.size() + k],
-                  expected[k], 1e-5)
+      ASSERT_NEAR(vectors.data<float>()[row * expected.size() + k], expected[k],
+                  1e-5)
           << "row " << row << ", column " << k;
     }
   }
@@ -109,9 +108,8 @@ TEST_F(EmbedderTest, EachTextIsEmbeddedAsItWouldBeAloneAndInItsOrder) {
 TEST_F(EmbedderTest, NothingIsWarnedOfKwargsThatTheModelDoesNotTake) {
   copy("bert");
   std::vector<std::string> warnings;
-  set_log_callback([&](LogLevel, std::string_view line) {
-    warnings.emplace_back(line);
-  });
+  set_log_callback(
+      [&](LogLevel, std::string_view line) { warnings.emplace_back(line); });
   (void)Embedder::from_pretrained(folder_.path())({"a", "b c"});
   set_log_callback({});
   EXPECT_EQ(warnings, std::vector<std::string>());
@@ -121,7 +119,8 @@ TEST_F(EmbedderTest, PoolingNormalizationAndPromptComeFromTheConfigs) {
   copy("bert");
   add_modules(R"({"word_embedding_dimension": 32,
                   "pooling_mode_cls_token": false,
-                  "pooling_mode_mean_tokens": true})", true);
+                  "pooling_mode_mean_tokens": true})",
+              true);
   folder_.write("config_sentence_transformers.json",
                 R"({"prompts": {"query": "query: "},
                     "default_prompt_name": "query"})");
@@ -176,8 +175,8 @@ TEST_F(EmbedderTest, AProgramFileFindsTheConfigsBesideItOrAboveIt) {
 
 TEST_F(EmbedderTest, NoTextGivesNoRows) {
   copy("bert");
-  const Tensor none = Embedder::from_pretrained(folder_.path())(
-      std::vector<std::string>());
+  const Tensor none =
+      Embedder::from_pretrained(folder_.path())(std::vector<std::string>());
   EXPECT_EQ(none.shape()[0], 0);
 }
 

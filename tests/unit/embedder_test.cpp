@@ -36,16 +36,16 @@ Outputs hidden_state(Tensor tensor) {
 }
 
 TEST(EmbeddingRows, MeanLeavesPaddingOut) {
-  const Outputs outputs = hidden_state(
-      Tensor::from<float>({1, 2, 3, 4, 5, 6, 7, 8}, {2, 2, 2}));
+  const Outputs outputs =
+      hidden_state(Tensor::from<float>({1, 2, 3, 4, 5, 6, 7, 8}, {2, 2, 2}));
   const auto rows = embedding_rows(outputs, {}, kMask, 2);
   EXPECT_EQ(rows.dimension, 2);
   EXPECT_EQ(rows.values, (std::vector<float>{2, 3, 5, 6}));
 }
 
 TEST(EmbeddingRows, ModesStandSideBySideAndAreNormalizedTogether) {
-  const Outputs outputs = hidden_state(
-      Tensor::from<float>({3, 0, 4, 0, 1, 0, 1, 0}, {2, 2, 2}));
+  const Outputs outputs =
+      hidden_state(Tensor::from<float>({3, 0, 4, 0, 1, 0, 1, 0}, {2, 2, 2}));
   const EmbeddingRecipe recipe{
       .pooling_modes = {PoolingMode::cls, PoolingMode::lasttoken},
       .normalize = true};
@@ -66,8 +66,7 @@ TEST(EmbeddingRows, SentenceEmbeddingIsTakenAsTheModelMadeIt) {
 
 TEST(EmbeddingRows, NarrowFloatsAreWidened) {
   const Outputs half = hidden_state(Tensor::from<Float16>(
-      {Float16(0.5f), Float16(1.5f), Float16(2.0f), Float16(9.0f)},
-      {2, 2, 1}));
+      {Float16(0.5f), Float16(1.5f), Float16(2.0f), Float16(9.0f)}, {2, 2, 1}));
   EXPECT_EQ(embedding_rows(half, {}, kMask, 2).values,
             (std::vector<float>{1, 2}));
   const Outputs brain = hidden_state(Tensor::from<BFloat16>(
@@ -84,13 +83,11 @@ TEST(EmbeddingRows, OtherOutputsAreRefusedAndListed) {
             "cannot embed: expected an output 'sentence_embedding', "
             "'token_embeddings' or 'last_hidden_state', got 'logits': export "
             "the model without a head (AutoModel)");
-  const Outputs flat =
-      hidden_state(Tensor::zeros(DType::float32, {1, 2, 1}));
+  const Outputs flat = hidden_state(Tensor::zeros(DType::float32, {1, 2, 1}));
   EXPECT_EQ(refusal([&] { (void)embedding_rows(flat, {}, kMask, 2); }),
             "cannot embed: expected the output 'last_hidden_state' as [2, "
             "sequence, hidden], got float32[1, 2, 1] on cpu");
-  const Outputs integers =
-      hidden_state(Tensor::zeros(DType::int64, {2, 2, 1}));
+  const Outputs integers = hidden_state(Tensor::zeros(DType::int64, {2, 2, 1}));
   EXPECT_EQ(refusal([&] { (void)embedding_rows(integers, {}, kMask, 2); }),
             "cannot embed: expected the output 'last_hidden_state' in "
             "float32, float16 or bfloat16, got int64[2, 2, 1] on cpu");

@@ -46,8 +46,9 @@ TEST(Inspect, ADecoderIsDescribedWithoutItsRuntime) {
   const auto& ids = find(component.inputs, "input_ids");
   EXPECT_EQ(grown.shape[2], keys.shape[2] + " + " + ids.shape[1]);
   ASSERT_NE(component.input_structure, nullptr);
-  EXPECT_NE(component.input_structure->find_path(
-                "past_key_values.layers.0.keys"), nullptr);
+  EXPECT_NE(
+      component.input_structure->find_path("past_key_values.layers.0.keys"),
+      nullptr);
   ASSERT_NE(component.output_structure, nullptr);
   EXPECT_EQ(component.output_structure->class_name(),
             "transformers.modeling_outputs.CausalLMOutputWithPast");
@@ -57,8 +58,7 @@ TEST(Inspect, ADecoderIsDescribedWithoutItsRuntime) {
 }
 
 TEST(Inspect, TheSizeIsThatOfTheProgramAndItsWeights) {
-  const auto component =
-      inspect(kModels / "bert/onnx").components.at(0);
+  const auto component = inspect(kModels / "bert/onnx").components.at(0);
   const fs::path weights = kModels / "bert/onnx/model.onnx.data";
   ASSERT_EQ(component.weight_files, std::vector<fs::path>{weights});
   EXPECT_EQ(component.size,
@@ -90,8 +90,7 @@ TEST(Inspect, AnExportInASubfolderIsFound) {
 
 TEST(Inspect, MissingWeightsAndDamagedProgramsAreRefused) {
   const modelrun::testing::FakeFolder folder;
-  fs::copy(kModels / "bert/onnx", folder.path(),
-           fs::copy_options::recursive);
+  fs::copy(kModels / "bert/onnx", folder.path(), fs::copy_options::recursive);
   fs::remove(folder.path() / "model.onnx.data");
   try {
     (void)inspect(folder.path());

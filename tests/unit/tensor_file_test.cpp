@@ -80,10 +80,9 @@ std::string npy(std::string dict, const std::string& data) {
 
 Value cache() {
   return Value::mapping(
-      {{"layers",
-        Value::sequence({Value::mapping(
-            {{"keys", Tensor::from<float>({1.5f, -2.0f}, {1, 2})},
-             {"is_initialized", true}})})},
+      {{"layers", Value::sequence({Value::mapping(
+                      {{"keys", Tensor::from<float>({1.5f, -2.0f}, {1, 2})},
+                       {"is_initialized", true}})})},
        {"length", 7}});
 }
 
@@ -142,16 +141,17 @@ TEST_F(TensorFile, EveryDTypeComesBackFromEveryFormat) {
 TEST_F(TensorFile, NestsAreStoredUnderTheirLeafPathsWithTheirScalars) {
   for (const char* name : {"a.safetensors", "a.npz", "a.json"}) {
     SCOPED_TRACE(name);
-    save_tensors({{"past_key_values", cache()}, {"label", "odd \"one\"\n"},
-                  {"ratio", 2.5}, {"bias", Value()}},
+    save_tensors({{"past_key_values", cache()},
+                  {"label", "odd \"one\"\n"},
+                  {"ratio", 2.5},
+                  {"bias", Value()}},
                  folder_ / name);
     const NamedValues values = load_tensors(folder_ / name);
     EXPECT_EQ(values.size(), 6u);
+    EXPECT_TRUE(equal(find(values, "past_key_values.layers.0.keys").tensor(),
+                      Tensor::from<float>({1.5f, -2.0f}, {1, 2})));
     EXPECT_TRUE(
-        equal(find(values, "past_key_values.layers.0.keys").tensor(),
-              Tensor::from<float>({1.5f, -2.0f}, {1, 2})));
-    EXPECT_TRUE(find(values, "past_key_values.layers.0.is_initialized")
-                    .as<bool>());
+        find(values, "past_key_values.layers.0.is_initialized").as<bool>());
     EXPECT_EQ(find(values, "past_key_values.length").as<std::int64_t>(), 7);
     EXPECT_EQ(find(values, "label").as<std::string>(), "odd \"one\"\n");
     EXPECT_EQ(find(values, "ratio").as<double>(), 2.5);
@@ -169,16 +169,17 @@ TEST_F(TensorFile, SafetensorsAreWrittenByteForByteAsTheReferenceDoes) {
       R"("a":{"dtype":"U8","shape":[],"data_offsets":[8,9]},)"
       R"("b":{"dtype":"U8","shape":[1],"data_offsets":[9,10]}})";
   const std::string padding((8 - header.size() % 8) % 8, ' ');
-  EXPECT_EQ(read(folder_ / "a.safetensors"),
-            safetensors(header + padding,
-                        std::string("\2\0\0\0\0\0\0\0\3\1", 10)));
+  EXPECT_EQ(
+      read(folder_ / "a.safetensors"),
+      safetensors(header + padding, std::string("\2\0\0\0\0\0\0\0\3\1", 10)));
 }
 
 TEST_F(TensorFile, SafetensorsKeepForeignMetadataOut) {
-  const auto path = write(
-      "a.safetensors",
-      safetensors(R"({"__metadata__":{"format":"pt"},"a":{"dtype":"U8",)"
-                  R"("shape":[1],"data_offsets":[0,1]}})", "x"));
+  const auto path =
+      write("a.safetensors",
+            safetensors(R"({"__metadata__":{"format":"pt"},"a":{"dtype":"U8",)"
+                        R"("shape":[1],"data_offsets":[0,1]}})",
+                        "x"));
   const NamedValues values = load_tensors(path);
   ASSERT_EQ(values.size(), 1u);
   EXPECT_EQ(values[0].first, "a");
@@ -215,17 +216,18 @@ TEST_F(TensorFile, DamagedSafetensorsAreRefusedByWhatIsWrong) {
             "safetensors file");
   EXPECT_EQ(refused(R"({"a":{"dtype":"U8","shape":[2]}})", "xx"),
             "a.safetensors: tensor 'a': data_offsets is missing");
-  EXPECT_EQ(refused(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,1]}})",
-                    "x"),
-            "a.safetensors: tensor 'a': data_offsets: uint8[2] takes 2 bytes, "
-            "got 0 to 1");
-  EXPECT_EQ(refused(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}})",
-                    "x"),
-            "a.safetensors: tensor 'a': shape: expected a number that is not "
-            "negative, got the number -1");
+  EXPECT_EQ(
+      refused(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,1]}})", "x"),
+      "a.safetensors: tensor 'a': data_offsets: uint8[2] takes 2 bytes, "
+      "got 0 to 1");
+  EXPECT_EQ(
+      refused(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}})", "x"),
+      "a.safetensors: tensor 'a': shape: expected a number that is not "
+      "negative, got the number -1");
   EXPECT_EQ(
       refused(R"({"a":{"dtype":"F64","shape":[4611686018427387904,4],)"
-              R"("data_offsets":[0,0]}})", ""),
+              R"("data_offsets":[0,0]}})",
+              ""),
       "a.safetensors: tensor 'a': shape [4611686018427387904, 4] is larger "
       "than memory");
   EXPECT_EQ(refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
@@ -233,13 +235,13 @@ TEST_F(TensorFile, DamagedSafetensorsAreRefusedByWhatIsWrong) {
                     "x"),
             "a.safetensors: tensor 'b' begins at byte 0, expected 1: tensors "
             "may not overlap or leave holes");
-  EXPECT_EQ(refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
-                    "xx"),
-            "a.safetensors: the header describes 1 bytes of tensors, got 2: "
-            "the file was cut short or is damaged");
-  EXPECT_EQ(refused(R"({"a":{"dtype":"Q8","shape":[1],"data_offsets":[0,1]}})",
-                    "x"),
-            "a.safetensors: tensor 'a': unknown dtype 'Q8'");
+  EXPECT_EQ(
+      refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "xx"),
+      "a.safetensors: the header describes 1 bytes of tensors, got 2: "
+      "the file was cut short or is damaged");
+  EXPECT_EQ(
+      refused(R"({"a":{"dtype":"Q8","shape":[1],"data_offsets":[0,1]}})", "x"),
+      "a.safetensors: tensor 'a': unknown dtype 'Q8'");
   EXPECT_EQ(
       refused(R"({"a":{"dtype":"BOOL","shape":[1],"data_offsets":[0,1]}})",
               "\2"),
@@ -251,11 +253,11 @@ TEST_F(TensorFile, DamagedSafetensorsAreRefusedByWhatIsWrong) {
 }
 
 TEST_F(TensorFile, SafetensorsOfADTypeThatIsNotOursNameTheTensor) {
-  const auto path = write(
-      "a.safetensors",
-      safetensors(
-          R"({"w":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}})",
-          "x"));
+  const auto path =
+      write("a.safetensors",
+            safetensors(
+                R"({"w":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}})",
+                "x"));
   EXPECT_EQ(
       message_of<Unsupported>(folder_, [&] { (void)load_tensors(path); }),
       "a.safetensors: tensor 'w': dtype 'F8_E4M3' is not one that modelrun "
@@ -263,10 +265,10 @@ TEST_F(TensorFile, SafetensorsOfADTypeThatIsNotOursNameTheTensor) {
 }
 
 TEST_F(TensorFile, FortranOrderIsTurnedAround) {
-  const auto path = write(
-      "a.npy",
-      npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n",
-          "\1\4\2\5\3\6"));
+  const auto path =
+      write("a.npy",
+            npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n",
+                "\1\4\2\5\3\6"));
   EXPECT_TRUE(equal(find(load_tensors(path), "a").tensor(),
                     Tensor::from<std::uint8_t>({1, 2, 3, 4, 5, 6}, {2, 3})));
 }
@@ -275,18 +277,25 @@ TEST_F(TensorFile, NumpysOwnNpyHeadersAreRead) {
   const auto read_shape = [&](const std::string& dict,
                               const std::string& data) {
     return find(load_tensors(write("a.npy", npy(dict, data))), "a")
-        .tensor().shape();
+        .tensor()
+        .shape();
   };
   EXPECT_EQ(read_shape("{'descr': '<i2', 'fortran_order': False, "
-                       "'shape': (2,), }     \n", "abcd"), Shape({2}));
+                       "'shape': (2,), }     \n",
+                       "abcd"),
+            Shape({2}));
   EXPECT_EQ(read_shape("{'shape': (), 'fortran_order': False, "
-                       "'descr': '<f4'}\n", "abcd"), Shape());
+                       "'descr': '<f4'}\n",
+                       "abcd"),
+            Shape());
   std::string second = "\x93NUMPY";
   const std::string dict =
       "{\"descr\": \"|b1\", \"fortran_order\": False, \"shape\": (1,1)}";
   second += {'\2', '\0', static_cast<char>(dict.size()), '\0', '\0', '\0'};
   EXPECT_EQ(find(load_tensors(write("a.npy", second + dict + "\1")), "a")
-                .tensor().shape(), Shape({1, 1}));
+                .tensor()
+                .shape(),
+            Shape({1, 1}));
 }
 
 TEST_F(TensorFile, DamagedNpyIsRefusedByWhatIsWrong) {
@@ -297,23 +306,24 @@ TEST_F(TensorFile, DamagedNpyIsRefusedByWhatIsWrong) {
   EXPECT_EQ(refused("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
                     "abcd"),
             "a.npy: float32[2] takes 8 bytes, got 4");
-  EXPECT_EQ(refused("{'descr': '>f4', 'fortran_order': False, 'shape': ()}",
-                    "abcd"),
-            "a.npy: dtype '>f4' is big-endian: save "
-            "array.astype(array.dtype.newbyteorder('<'))");
-  EXPECT_EQ(refused("{'descr': '|O', 'fortran_order': False, 'shape': ()}",
-                    "abcd"),
-            "a.npy: dtype '|O' holds pickled Python objects, which are never "
-            "opened: save numbers");
-  EXPECT_EQ(refused("{'descr': '|V2', 'fortran_order': False, 'shape': ()}",
-                    "ab"),
-            "a.npy: dtype '|V2' is not one that modelrun has: save a bool, an "
-            "integer or a float (bfloat16: in .safetensors)");
+  EXPECT_EQ(
+      refused("{'descr': '>f4', 'fortran_order': False, 'shape': ()}", "abcd"),
+      "a.npy: dtype '>f4' is big-endian: save "
+      "array.astype(array.dtype.newbyteorder('<'))");
+  EXPECT_EQ(
+      refused("{'descr': '|O', 'fortran_order': False, 'shape': ()}", "abcd"),
+      "a.npy: dtype '|O' holds pickled Python objects, which are never "
+      "opened: save numbers");
+  EXPECT_EQ(
+      refused("{'descr': '|V2', 'fortran_order': False, 'shape': ()}", "ab"),
+      "a.npy: dtype '|V2' is not one that modelrun has: save a bool, an "
+      "integer or a float (bfloat16: in .safetensors)");
   EXPECT_EQ(refused("{'descr': '<f4', 'shape': ()}", "abcd"),
             "a.npy: the .npy header is damaged: expected the keys descr, "
             "fortran_order and shape at ''");
   EXPECT_EQ(refused("{'descr': '<f4', 'fortran_order': False, 'shape': "
-                    "(__import__('os'),)}", "abcd"),
+                    "(__import__('os'),)}",
+                    "abcd"),
             "a.npy: the .npy header is damaged: expected the size of an axis "
             "at '__import__('os'),)}'");
   const auto bare = write("b.npy", "not numpy at all");
@@ -339,9 +349,9 @@ TEST_F(TensorFile, JsonListsBecomeTensorsOfTheirNumbers) {
   EXPECT_EQ(find(values, "values").tensor().dtype(), DType::float32);
   EXPECT_TRUE(std::isnan(find(values, "values").tensor().data<float>()[2]));
   EXPECT_EQ(find(values, "mask").tensor().dtype(), DType::bool_);
-  EXPECT_TRUE(equal(find(values, "half").tensor(),
-                    Tensor::from<Float16>({Float16(0.5f), Float16(1.0f)},
-                                          {1, 2})));
+  EXPECT_TRUE(
+      equal(find(values, "half").tensor(),
+            Tensor::from<Float16>({Float16(0.5f), Float16(1.0f)}, {1, 2})));
   EXPECT_EQ(find(values, "name").as<std::string>(), "eager");
   EXPECT_EQ(find(values, "count").as<std::int64_t>(), 3);
   EXPECT_TRUE(find(values, "flag").as<bool>());
@@ -349,8 +359,8 @@ TEST_F(TensorFile, JsonListsBecomeTensorsOfTheirNumbers) {
   EXPECT_TRUE(find(values, "nothing").is_none());
   EXPECT_EQ(find(values, "texts")[1].as<std::string>(), "b");
   EXPECT_EQ(find(values, "none").size(), 0u);
-  EXPECT_EQ(find(values, "cache")
-                .at("layers.0.keys").tensor().item<float>(), 1.0f);
+  EXPECT_EQ(find(values, "cache").at("layers.0.keys").tensor().item<float>(),
+            1.0f);
 }
 
 TEST_F(TensorFile, JsonThatIsNoTensorIsRefusedByItsName) {
@@ -371,9 +381,10 @@ TEST_F(TensorFile, JsonThatIsNoTensorIsRefusedByItsName) {
   EXPECT_EQ(refused(R"({"x": [1e300]})"),
             "a.json: 'x': expected a number that fits float32, got the number "
             "1e+300");
-  EXPECT_EQ(refused(R"({"x": {"dtype": "uint8", "shape": [1], "data": [256]}})"),
-            "a.json: 'x': data: expected an integer that fits uint8, got the "
-            "number 256");
+  EXPECT_EQ(
+      refused(R"({"x": {"dtype": "uint8", "shape": [1], "data": [256]}})"),
+      "a.json: 'x': data: expected an integer that fits uint8, got the "
+      "number 256");
   EXPECT_EQ(refused(R"({"x": {"dtype": "int8", "shape": [2], "data": [1]}})"),
             "a.json: 'x': data: expected a flat list of the elements of shape "
             "[2], got an array of 1");
@@ -394,11 +405,11 @@ TEST_F(TensorFile, WhatAFormatCannotHoldIsRefusedWithTheWayOut) {
                 folder_, [&] { save_tensors(narrow, folder_ / "a.npy"); }),
             "cannot save a.npy: numpy has no bfloat16: save it in .safetensors "
             "or .json");
-  EXPECT_EQ(message_of<InvalidArgument>(
-                folder_,
-                [&] { save_tensors({{"x", cache()}}, folder_ / "a.npy"); }),
-            "cannot save a.npy: a .npy file holds one tensor, got 1 tensors "
-            "and 2 scalars: save .npz");
+  EXPECT_EQ(
+      message_of<InvalidArgument>(
+          folder_, [&] { save_tensors({{"x", cache()}}, folder_ / "a.npy"); }),
+      "cannot save a.npy: a .npy file holds one tensor, got 1 tensors "
+      "and 2 scalars: save .npz");
   EXPECT_EQ(message_of<InvalidArgument>(
                 folder_, [&] { save_tensors(narrow, folder_ / "a.txt"); }),
             "cannot tell the format of a.txt: expected a name that ends in "
@@ -418,20 +429,19 @@ TEST_F(TensorFile, AFileThatCannotBeWrittenLeavesTheOldOneAndNothingElse) {
   EXPECT_EQ(read(path), "old");
   EXPECT_EQ(file_count(), 1u);
   EXPECT_EQ(message_of<NotFound>(
-                folder_,
-                [&] { save_tensors({}, folder_ / "no" / "a.json"); }),
+                folder_, [&] { save_tensors({}, folder_ / "no" / "a.json"); }),
             "cannot write no/a.json: No such file or directory");
   fs::create_directory(folder_ / "b.json");
-  EXPECT_EQ(message_of<Error>(folder_,
-                              [&] { save_tensors({}, folder_ / "b.json"); }),
-            "cannot write b.json: Is a directory");
+  EXPECT_EQ(
+      message_of<Error>(folder_, [&] { save_tensors({}, folder_ / "b.json"); }),
+      "cannot write b.json: Is a directory");
 }
 
 TEST_F(TensorFile, AFileIsMadeWithTheUsualPermissions) {
   const mode_t mask = ::umask(022);
   save_tensors({}, folder_ / "a.json");
   ::umask(mask);
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::stat((folder_ / "a.json").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0644u);
 }
