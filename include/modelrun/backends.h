@@ -19,6 +19,8 @@ struct BackendRegistration {
   /// The plugin's shared library, opened when it is first needed. A bare file
   /// name is looked for in the folder that the environment variable
   /// `MODELRUN_PLUGIN_PATH` names, and then in `modelrun/` beside this library.
+  /// For a runtime whose plugins are each built for a release, `x.so` stands
+  /// for the files `x-<release>.so`.
   std::filesystem::path plugin;
   /// A table that is in the process already, instead of `plugin`. No runtime is
   /// looked for.
@@ -40,7 +42,7 @@ void register_backend(BackendRegistration registration);
 /// One place where a runtime was looked for.
 struct RuntimeAttempt {
   /// Why this place: `"option runtime_path"`, `"MODELRUN_ONNXRUNTIME"`,
-  /// `"VIRTUAL_ENV"`, `"CONDA_PREFIX"`, `"python3 on PATH"`,
+  /// `"this process"`, `"VIRTUAL_ENV"`, `"CONDA_PREFIX"`, `"python3 on PATH"`,
   /// `"LD_LIBRARY_PATH"`, `"system libraries"`.
   std::string source;
   /// The file or directory that was looked at.
@@ -54,6 +56,8 @@ struct RuntimeSearch {
   std::string backend;
   /// The shared library; empty when none was found.
   std::filesystem::path library;
+  /// As `"1.32.0"`; empty when its file and its package do not tell.
+  std::string version;
   std::vector<RuntimeAttempt> tried;
   /// The one command that adds it.
   std::string fix;
@@ -61,8 +65,10 @@ struct RuntimeSearch {
 
 /// Looks for the runtime of a registered backend, in this order:
 /// `explicit_path` (a library or a folder that holds it), the environment
-/// variable `MODELRUN_<BACKEND>`, the active Python environment (`VIRTUAL_ENV`,
-/// `CONDA_PREFIX`), the one of the `python3` on PATH, the system's libraries.
+/// variable `MODELRUN_<BACKEND>`, the libraries that this process has open (for
+/// a runtime of which it can have only one), the active Python environment
+/// (`VIRTUAL_ENV`, `CONDA_PREFIX`), the one of the `python3` on PATH, the
+/// system's libraries.
 /// A place that is named explicitly and holds none is an end: nothing else is
 /// taken instead. Opens nothing.
 [[nodiscard]] RuntimeSearch find_runtime(

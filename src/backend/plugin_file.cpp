@@ -48,6 +48,47 @@ std::vector<fs::path> plugin_folders() {
   return folders;
 }
 
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) {
+    all.append(all.empty() ? "" : ", ").append(text);
+  }
+  return all;
+}
+
+/// The release in `x-<release>.so` for the plugin `x.so`; empty for another
+/// file.
+std::string release_of(const fs::path& file, const fs::path& plugin) {
+  const std::string name = file.filename().string();
+  const std::string start = plugin.stem().string() + '-';
+  const std::string end = plugin.extension().string();
+  if (name.size() <= start.size() + end.size() || !name.starts_with(start) ||
+      !name.ends_with(end)) {
+    return {};
+  }
+  return name.substr(start.size(), name.size() - start.size() - end.size());
+}
+
+bool is_release_of(const std::string& release, const std::string& version) {
+  return version.starts_with(release) &&
+         (version.size() == release.size() || version[release.size()] == '.');
+}
+
+[[noreturn]] void refuse_release(const std::string& backend,
+                                 const RuntimeSearch& runtime,
+                                 const std::vector<std::string>& releases) {
+  std::string text =
+      "no plugin of backend '" + backend + "' fits its runtime at " +
+      runtime.library.string() + ": the runtime's release is " +
+      (runtime.version.empty() ? "not told by its file name or package"
+                               : runtime.version) +
+      ", the plugins are built for " + joined(releases);
+  if (!runtime.fix.empty()) {
+    text += "; add the runtime that fits with '" + runtime.fix + "'";
+  }
+  throw NotFound(text);
+}
+
 std::string dynamic_linker_error() {
   const char* text = dlerror();
   return text == nullptr ? "unknown error" : text;
@@ -71,6 +112,33 @@ fs::path find_plugin(const fs::path& plugin, const std::string& backend) {
   }
   throw NotFound("plugin of backend '" + backend + "' not found: no " +
                  plugin.string() + " in " + tried +
+                 "; name its folder with the environment variable "
+                 "MODELRUN_PLUGIN_PATH");
+}
+
+fs::path find_release_plugin(const fs::path& plugin, const std::string& backend,
+                             const RuntimeSearch& runtime) {
+  if (plugin.has_parent_path()) return find_plugin(plugin, backend);
+  std::vector<std::string> releases;
+  std::vector<std::string> folders;
+  for (const fs::path& folder : plugin_folders()) {
+    folders.push_back(folder.string());
+    std::error_code error;
+    fs::directory_iterator entries(folder, error);
+    for (; !error && entries != fs::directory_iterator();
+         entries.increment(error)) {
+      std::string release = release_of(entries->path(), plugin);
+      if (release.empty()) continue;
+      if (is_release_of(release, runtime.version)) {
+        return fs::absolute(entries->path(), error);
+      }
+      releases.push_back(std::move(release));
+    }
+  }
+  if (!releases.empty()) refuse_release(backend, runtime, releases);
+  throw NotFound("plugin of backend '" + backend + "' not found: no " +
+                 plugin.stem().string() + "-<release>" +
+                 plugin.extension().string() + " in " + joined(folders) +
                  "; name its folder with the environment variable "
                  "MODELRUN_PLUGIN_PATH");
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "modelrun/backend.h"
+#include "modelrun/backends.h"
 
 namespace modelrun {
 
@@ -14,6 +15,14 @@ namespace modelrun {
 /// plugin folders of this library. Throws NotFound with the places looked at.
 [[nodiscard]] std::filesystem::path find_plugin(
     const std::filesystem::path& plugin, const std::string& backend);
+
+/// As `find_plugin`, for a plugin that is built for each release of its
+/// runtime: `x.so` stands for the files `x-<release>.so`. Takes the one whose
+/// release the runtime's version is or starts with ("2.15" for "2.15.1");
+/// throws NotFound with the releases that there are.
+[[nodiscard]] std::filesystem::path find_release_plugin(
+    const std::filesystem::path& plugin, const std::string& backend,
+    const RuntimeSearch& runtime);
 
 /// A plugin's table, and what keeps it loaded.
 struct OpenedPlugin {

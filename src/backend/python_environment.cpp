@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "backend/library_file.h"
+#include "backend/runtime_library.h"
 
 namespace modelrun {
 
@@ -224,6 +225,7 @@ ProcessEnvironment process_environment(const std::string& variable) {
       "/usr/lib64",
       "/usr/lib",
   };
+  environment.loaded_libraries = loaded_libraries();
   return environment;
 }
 

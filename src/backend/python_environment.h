@@ -15,6 +15,8 @@ struct ProcessEnvironment {
   std::filesystem::path working_directory;
   /// Where the dynamic linker looks, in its order.
   std::vector<std::filesystem::path> system_folders;
+  /// The shared libraries that are open.
+  std::vector<std::filesystem::path> loaded_libraries;
 
   /// The variable's value; empty when it is not set.
   [[nodiscard]] std::string variable(std::string_view name) const;

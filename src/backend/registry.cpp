@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backend/plugin_file.h"
+#include "backend/runtime_library.h"
 #include "backend/runtime_search.h"
 #include "core/nearest.h"
 #include "modelrun/error.h"
@@ -91,6 +92,9 @@ Registry* make_registry() {
   registry->add({.name = "onnxruntime",
                  .formats = {"onnx"},
                  .plugin = "modelrun_onnxruntime.so"});
+  registry->add({.name = "openvino",
+                 .formats = {"openvino", "onnx"},
+                 .plugin = "modelrun_openvino.so"});
   return registry;
 }
 
@@ -127,13 +131,19 @@ RuntimeSearch named_runtime(const std::string& backend, const fs::path& path) {
 }
 
 std::shared_ptr<Backend> create_backend(const BackendRegistration& from,
-                                        const fs::path& runtime) {
+                                        const RuntimeSearch& runtime) {
   if (from.table != nullptr) {
-    return Backend::create(from.table, nullptr, runtime);
+    return Backend::create(from.table, nullptr, runtime.library);
   }
-  const fs::path file = find_plugin(from.plugin, from.name);
+  const RuntimeDescription* description = runtime_description(from.name);
+  const bool tied = description != nullptr && description->release_tied;
+  const fs::path file =
+      tied ? find_release_plugin(from.plugin, from.name, runtime)
+           : find_plugin(from.plugin, from.name);
+  if (tied) open_runtime_library(runtime.library, description->library);
   OpenedPlugin plugin = open_plugin(file);
-  return Backend::create(plugin.table, std::move(plugin.library), runtime);
+  return Backend::create(plugin.table, std::move(plugin.library),
+                         runtime.library);
 }
 
 }  // namespace
@@ -210,7 +220,7 @@ std::shared_ptr<Backend> open_backend(std::string_view name,
   // Other backends can be opened meanwhile; this one is opened once.
   const std::lock_guard lock(slot->opening);
   if (!slot->backend) {
-    slot->backend = create_backend(registration, search.library);
+    slot->backend = create_backend(registration, search);
   }
   return slot->backend;
 }

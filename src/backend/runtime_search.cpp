@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backend/library_file.h"
+#include "backend/runtime_library.h"
 
 namespace modelrun {
 
@@ -21,6 +22,11 @@ constexpr std::array kDescriptions = {
                        .library = "libonnxruntime.so",
                        .package_folder = "onnxruntime/capi",
                        .fix = "pip install onnxruntime"},
+    RuntimeDescription{.backend = "openvino",
+                       .library = "libopenvino.so",
+                       .package_folder = "openvino/libs",
+                       .fix = "pip install openvino==2026.4.1",
+                       .release_tied = true},
 };
 
 constexpr const char* kOption = "option runtime_path";
@@ -50,6 +56,7 @@ class Search {
     const std::string named = environment_.variable(variable);
     if (!named.empty()) return look_at_named(variable, named);
     note(variable, "", "not set");
+    if (take_loaded()) return;
     if (look_in_active("VIRTUAL_ENV") || look_in_active("CONDA_PREFIX") ||
         look_in_python()) {
       return;
@@ -72,7 +79,16 @@ class Search {
     const fs::path absolute = fs::absolute(library, error);
     search_.library = error ? library : absolute;
     note(source, search_.library, "found");
+    search_.version =
+        runtime_version(search_.library, description_.package_folder);
     return true;
+  }
+
+  bool take_loaded() {
+    if (!description_.release_tied) return false;
+    const fs::path loaded =
+        find_loaded(environment_.loaded_libraries, description_.library);
+    return !loaded.empty() && take("this process", loaded);
   }
 
   bool look_in(const std::string& source, const fs::path& folder) {

@@ -19,6 +19,9 @@ struct RuntimeDescription {
   const char* package_folder;
   /// The one command that adds it.
   const char* fix;
+  /// Whether the plugin links the runtime. It is then one of several, each
+  /// built for a release, and runs with that which a process has open already.
+  bool release_tied = false;
 };
 
 /// The description of a backend that needs a runtime from outside; null for

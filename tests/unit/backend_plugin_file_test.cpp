@@ -122,5 +122,66 @@ TEST(FindPlugin, ThatFindsNoneListsTheFolders) {
   }
 }
 
+RuntimeSearch runtime_of(const std::string& version) {
+  RuntimeSearch runtime;
+  runtime.backend = "x";
+  runtime.library = "/lib/libx.so";
+  runtime.version = version;
+  runtime.fix = "pip install x==2.15";
+  return runtime;
+}
+
+TEST(FindReleasePlugin, TakesTheOneOfTheRuntimesRelease) {
+  const FakeFolder folder;
+  const PluginPath path(folder.path());
+  const fs::path old = folder.write("modelrun_x-2.1.so");
+  const fs::path file = folder.write("modelrun_x-2.15.so");
+  for (const char* version : {"2.15", "2.15.0", "2.15.1"}) {
+    EXPECT_EQ(find_release_plugin("modelrun_x.so", "x", runtime_of(version)),
+              file);
+  }
+  EXPECT_EQ(find_release_plugin("modelrun_x.so", "x", runtime_of("2.1.3")),
+            old);
+}
+
+TEST(FindReleasePlugin, OfAnotherReleaseNamesBothAndTheFix) {
+  const FakeFolder folder;
+  const PluginPath path(folder.path());
+  folder.write("modelrun_x-2.15.so");
+  for (const char* version : {"2.16.0", "2.1", "2.150", ""}) {
+    const std::string release =
+        *version == '\0' ? "not told by its file name or package" : version;
+    try {
+      (void)find_release_plugin("modelrun_x.so", "x", runtime_of(version));
+      FAIL() << version;
+    } catch (const NotFound& error) {
+      EXPECT_EQ(error.what(),
+                "no plugin of backend 'x' fits its runtime at /lib/libx.so: "
+                "the runtime's release is " +
+                    release +
+                    ", the plugins are built for 2.15; add the runtime that "
+                    "fits with 'pip install x==2.15'");
+    }
+  }
+}
+
+TEST(FindReleasePlugin, WithoutAnyListsTheFolders) {
+  const FakeFolder folder;
+  const PluginPath path(folder.path());
+  folder.write("modelrun_x.so");
+  folder.write("modelrun_xy-2.15.so");
+  try {
+    (void)find_release_plugin("modelrun_x.so", "x", runtime_of("2.15"));
+    FAIL();
+  } catch (const NotFound& error) {
+    EXPECT_EQ(std::string(error.what())
+                  .find("plugin of backend 'x' not found: no "
+                        "modelrun_x-<release>.so in " +
+                        folder.path().string() + ", "),
+              0U)
+        << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace modelrun

@@ -39,6 +39,7 @@ TEST(Backends, BuiltInOnesAreThereWithoutRegistration) {
   EXPECT_NE(std::find(names.begin(), names.end(), "onnxruntime"), names.end());
   EXPECT_EQ(default_backend("onnx"), "onnxruntime");
   EXPECT_EQ(backend_formats("onnxruntime"), std::vector<std::string>{"onnx"});
+  EXPECT_EQ(default_backend("openvino"), "openvino");
 }
 
 TEST(Backends, FormatWithoutARunnerHasNoDefault) {
@@ -103,7 +104,8 @@ TEST(Backends, UnknownNameListsTheRegisteredAndTheNearest) {
   const std::string message =
       message_of<NotFound>([] { (void)open_backend("onnxruntim"); });
   EXPECT_EQ(message.find("no backend 'onnxruntim' is registered, did you mean "
-                         "'onnxruntime'?; registered are: 'onnxruntime'"),
+                         "'onnxruntime'?; registered are: 'onnxruntime', "
+                         "'openvino'"),
             0U)
       << message;
   EXPECT_THROW((void)find_runtime("no-such-backend"), NotFound);
