@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Port {
   std::vector<std::int64_t> dims;
   /// One per axis: empty, or the symbol or expression of a dynamic axis.
   std::vector<std::string> symbols;
+  /// The JSON text of an output that is no tensor but a value.
+  std::optional<std::string> constant;
 };
 
 struct Signature {

@@ -74,6 +74,10 @@ Port copy_port(const modelrun_port& port, const Place& place) {
     if (port.aliases[i] == nullptr) refuse(place, "has an alias without text");
     copy.aliases.emplace_back(port.aliases[i]);
   }
+  if (port.constant != nullptr) {
+    copy.constant = port.constant;
+    return copy;
+  }
   copy.dtype = port_dtype(port, place);
   copy_axes(port, place, copy);
   return copy;

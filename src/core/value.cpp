@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/frame.h"
+#include "core/map_leaves.h"
 #include "core/nearest.h"
 #include "modelrun/error.h"
 
@@ -85,42 +86,17 @@ std::optional<std::size_t> last_slot(const Structure& structure) {
 
 // Copies a value's structure with its leaves renumbered from tensors.size(),
 // and appends the tensors.
-Structure flatten_into(const Value& value, std::vector<Tensor>& tensors);
-
-Structure copy_structure(const Structure& node, std::span<const Tensor> slots,
-                         std::vector<Tensor>& tensors) {
-  using Kind = Structure::Kind;
-  if (node.is_leaf()) {
-    tensors.push_back(slots[node.leaf_index()]);
-    return Structure::leaf(tensors.size() - 1);
-  }
-  if (node.is_constant()) return Structure::constant(node.value());
-  if (node.kind() == Kind::tuple || node.kind() == Kind::list) {
-    std::vector<Structure> items;
-    for (std::size_t i = 0; i < node.size(); ++i) {
-      items.push_back(copy_structure(node.child(i), slots, tensors));
-    }
-    return node.kind() == Kind::tuple
-               ? Structure::tuple(std::move(items), node.class_name())
-               : Structure::list(std::move(items), node.class_name());
-  }
-  std::vector<Structure::Entry> entries;
-  for (std::size_t i = 0; i < node.size(); ++i) {
-    entries.push_back(
-        {node.key(i), copy_structure(node.child(i), slots, tensors)});
-  }
-  return node.kind() == Kind::dict
-             ? Structure::dict(std::move(entries), node.class_name())
-             : Structure::object(node.class_name(), std::move(entries));
-}
-
 Structure flatten_into(const Value& value, std::vector<Tensor>& tensors) {
-  if (value.is_tensor()) {
-    tensors.push_back(value.tensor());
-    return Structure::leaf(tensors.size() - 1);
-  }
   if (value.is_scalar()) return Structure::constant(value.scalar());
-  return copy_structure(*value.structure(), value.slots(), tensors);
+  const auto append = [&tensors](const Tensor& tensor) {
+    tensors.push_back(tensor);
+    return Structure::leaf(tensors.size() - 1);
+  };
+  if (value.is_tensor()) return append(value.tensor());
+  const std::span<const Tensor> slots = value.slots();
+  return map_leaves(*value.structure(), [&](const Structure& leaf) {
+    return append(slots[leaf.leaf_index()]);
+  });
 }
 
 std::string_view kind_name(const Value& value) {

@@ -8,6 +8,7 @@
 #include "backend/registry.h"
 #include "core/nearest.h"
 #include "model/model_state.h"
+#include "model/onnx_layout.h"
 #include "modelrun/backends.h"
 #include "modelrun/error.h"
 #include "modelrun/log.h"
@@ -15,7 +16,41 @@
 namespace modelrun::detail {
 namespace {
 
-std::string session_options(const LoadOptions& options) {
+Json json_of(const Scalar& scalar) {
+  return std::visit(
+      [](const auto& value) {
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return Json(nullptr);
+        } else {
+          return Json(value);
+        }
+      },
+      scalar);
+}
+
+// The scalars that are part of a program which takes its inputs by position.
+Json positional_constants(const Metadata& metadata) {
+  Json list = Json::array();
+  if (metadata.in_spec == nullptr) return list;
+  for (const auto& [name, value] : metadata.in_constants) {
+    const Structure* leaf = metadata.in_spec->find(name);
+    if (leaf == nullptr || !leaf->is_leaf()) continue;
+    list.push_back({leaf->leaf_index(), json_of(value)});
+  }
+  return list;
+}
+
+bool takes_option(const Backend& backend, const std::string& key) {
+  const Json description = parse_json(backend.describe(), backend.name());
+  if (!description.contains("options")) return false;
+  const Json& keys = description["options"];
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+std::string session_options(const Component& component,
+                            const LoadOptions& options,
+                            const Backend& backend) {
   Json json = Json::object();
   if (options.device) json["device"] = to_string(*options.device);
   if (options.threads) json["threads"] = *options.threads;
@@ -23,16 +58,10 @@ std::string session_options(const LoadOptions& options) {
     if (json.contains(key)) {
       throw InvalidArgument("option '" + key + "' is given twice");
     }
-    std::visit(
-        [&json, &key](const auto& scalar) {
-          using T = std::decay_t<decltype(scalar)>;
-          if constexpr (std::is_same_v<T, std::monostate>) {
-            json[key] = nullptr;
-          } else {
-            json[key] = scalar;
-          }
-        },
-        value);
+    json[key] = json_of(value);
+  }
+  if (component.metadata && takes_option(backend, "in_constants")) {
+    json["in_constants"] = positional_constants(*component.metadata);
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -43,6 +72,7 @@ std::vector<IndexedRows> check_program(const Component& component) {
   std::vector<IndexedRows> rows;
   if (component.format != "onnx") return rows;
   const OnnxProgram program = load_onnx_program(component.file);
+  check_onnx_layout(program);
   (void)external_data_files(program);
   for (const OnnxIndexInput& input : program.index_inputs) {
     rows.push_back({input.input, input.rows});
@@ -99,9 +129,9 @@ LoadedComponent load_component(std::shared_ptr<const Component> component,
   if (name.empty()) return {std::move(component), nullptr};
   std::vector<IndexedRows> rows = check_program(*component);
   auto backend = open_backend(name, options.runtime_path);
+  const std::string text = session_options(*component, options, *backend);
   auto session =
-      Session::create(std::move(backend), component->file,
-                      session_options(options));
+      Session::create(std::move(backend), component->file, text);
   warn_of_static_graph(*component, *session);
   RunnerOptions runner_options{
       .component = component->name,

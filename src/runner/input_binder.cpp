@@ -174,9 +174,11 @@ const Tensor* InputBinder::convert(std::size_t slot, const Tensor& tensor) {
 
 void InputBinder::check_complete(Kwargs kwargs) const {
   std::string missing;
+  const bool needs_states = has_states();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i] != nullptr) continue;
     const InputSlot& slot = plan_.slots()[i];
+    if (slot.kind == MODELRUN_STATE && !needs_states) continue;
     if (!missing.empty()) missing += ", ";
     missing += "'" + slot.path + "' " + to_string(slot);
   }
@@ -194,10 +196,20 @@ void InputBinder::check_complete(Kwargs kwargs) const {
                         (given.empty() ? "nothing" : given));
 }
 
+// Whether the call starts from states that it gives: from all of them, then.
+bool InputBinder::has_states() const noexcept {
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const bool is_state = plan_.slots()[i].kind == MODELRUN_STATE;
+    if (is_state && inputs_[i] != nullptr) return true;
+  }
+  return false;
+}
+
 void InputBinder::check_indices() const {
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const InputSlot& slot = plan_.slots()[i];
-    if (!slot.rows || !(device_ == Device{})) continue;
+    if (!slot.rows || inputs_[i] == nullptr) continue;
+    if (!(device_ == Device{})) continue;
     if (slot.dtype == DType::int64) {
       check_rows<std::int64_t>(*inputs_[i], slot);
     } else if (slot.dtype == DType::int32) {

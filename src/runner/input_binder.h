@@ -26,7 +26,7 @@ class InputBinder {
               bool check_recorded_shapes);
 
   /// One tensor a slot of the plan, contiguous, of the slot's dtype, with all
-  /// checks passed. They are the caller's own tensors (borrowed: valid as long
+  /// checks passed; null for a state that is not given. They are the caller's own tensors (borrowed: valid as long
   /// as `kwargs`) or, where the one table of conversions allows it, converted
   /// copies. Throws InvalidArgument.
   std::span<const Tensor* const> bind(Kwargs kwargs);
@@ -59,6 +59,7 @@ class InputBinder {
   void set(std::size_t slot, const Tensor& tensor);
   const Tensor* convert(std::size_t slot, const Tensor& tensor);
   void check_complete(Kwargs kwargs) const;
+  [[nodiscard]] bool has_states() const noexcept;
   void check_indices() const;
 
   const InputPlan& plan_;

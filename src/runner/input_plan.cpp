@@ -2,8 +2,11 @@
 #include "runner/input_plan.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <utility>
+
+#include "modelrun/error.h"
 
 namespace modelrun {
 namespace {
@@ -11,28 +14,44 @@ namespace {
 // A leaf that is both read and written has an input of this prefix.
 constexpr std::string_view kMutatedInput = "input.";
 
+// The number of a port that is named by its position, `#3`.
+std::optional<std::size_t> port_position(std::string_view name) {
+  std::size_t position = 0;
+  if (!name.starts_with('#')) return std::nullopt;
+  const char* const end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + 1, end, position);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return position;
+}
+
 }  // namespace
 
 InputPlan::InputPlan(const Signature& signature, const Metadata* metadata,
                      std::span<const IndexedRows> indexed_rows) {
   if (metadata != nullptr) in_spec_ = metadata->in_spec;
-  add_slots(signature, indexed_rows);
+  if (in_spec_ != nullptr) {
+    leaf_paths_.resize(in_spec_->leaf_count());
+    in_spec_->for_each_leaf(
+        "", [this](const std::string& path, const Structure& leaf) {
+          leaf_paths_.at(leaf.leaf_index()) = path;
+        });
+  }
+  add_slots(MODELRUN_INPUT, signature.inputs, indexed_rows);
+  add_slots(MODELRUN_STATE, signature.states, indexed_rows);
   add_kwargs(metadata);
   if (metadata != nullptr) add_recorded_alike(*metadata);
   index_names();
 }
 
-void InputPlan::add_slots(const Signature& signature,
+void InputPlan::add_slots(modelrun_port_kind kind,
+                          const std::vector<Port>& ports,
                           std::span<const IndexedRows> indexed_rows) {
-  for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
-    const Port& port = signature.inputs[i];
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    const Port& port = ports[i];
     InputSlot slot;
+    slot.kind = kind;
     slot.port = i;
-    slot.path = port.name;
-    const bool mutated = slot.path.starts_with(kMutatedInput);
-    if (mutated && in_spec_ != nullptr && !in_spec_->find_path(slot.path)) {
-      slot.path.erase(0, kMutatedInput.size());
-    }
+    slot.path = path_of(port);
     slot.dtype = port.dtype;
     slot.ranked = port.ranked;
     slot.dims = symbolic_dims(port, symbols_);
@@ -44,6 +63,26 @@ void InputPlan::add_slots(const Signature& signature,
     }
     slots_.push_back(std::move(slot));
   }
+}
+
+std::string InputPlan::path_of(const Port& port) const {
+  if (in_spec_ == nullptr) return port.name;
+  if (const auto position = port_position(port.name)) {
+    if (*position < leaf_paths_.size()) return leaf_paths_[*position];
+    throw InvalidArgument(
+        "the program has an input at position " + std::to_string(*position) +
+        ", but export.json records " + std::to_string(leaf_paths_.size()) +
+        " input leaves: program and manifest are not of one export");
+  }
+  std::vector<std::string> names = port.aliases;
+  names.insert(names.begin(), port.name);
+  for (std::string name : names) {
+    if (in_spec_->find_path(name) != nullptr) return name;
+    if (!name.starts_with(kMutatedInput)) continue;
+    name.erase(0, kMutatedInput.size());
+    if (in_spec_->find_path(name) != nullptr) return name;
+  }
+  return port.name;
 }
 
 void InputPlan::add_kwargs(const Metadata* metadata) {

@@ -18,9 +18,12 @@
 
 namespace modelrun {
 
-/// An input that the program reads, by the path that its caller knows.
+/// An input that the program reads, or a state that it starts from, by the
+/// path that its caller knows.
 struct InputSlot {
-  /// The input's index in the program.
+  /// MODELRUN_INPUT or MODELRUN_STATE.
+  modelrun_port_kind kind = MODELRUN_INPUT;
+  /// The port's index among those of its kind.
   std::size_t port = 0;
   /// A kwarg's name, or a leaf's dotted path below one.
   std::string path;
@@ -100,8 +103,9 @@ class InputPlan {
     std::size_t index;
   };
 
-  void add_slots(const Signature& signature,
+  void add_slots(modelrun_port_kind kind, const std::vector<Port>& ports,
                  std::span<const IndexedRows> indexed_rows);
+  [[nodiscard]] std::string path_of(const Port& port) const;
   void add_kwargs(const Metadata* metadata);
   void add_recorded_alike(const Metadata& metadata);
   void index_names();
@@ -115,6 +119,8 @@ class InputPlan {
   std::vector<Named> slots_by_path_;
   std::vector<Named> kwargs_by_name_;
   std::shared_ptr<const Structure> in_spec_;
+  /// The paths of the leaves of `in_spec_`, by their numbers.
+  std::vector<std::string> leaf_paths_;
   bool has_expressions_ = false;
 };
 

@@ -67,11 +67,23 @@ void ModelRunner::bind_inputs(CallState& state, Kwargs kwargs,
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Tensor* input = inputs[i];
-    if (!share && !state.binder.is_converted(i)) {
+    if (!share && input != nullptr && !state.binder.is_converted(i)) {
       state.copies[i] = input->clone();
       input = &state.copies[i];
     }
-    state.request.bind(MODELRUN_INPUT, inputs_.slots()[i].port, *input);
+    bind_input(state.request, i, input);
+  }
+}
+
+// A state that the call does not give starts anew: nothing of an earlier
+// sequence is left.
+void ModelRunner::bind_input(Request& request, std::size_t slot,
+                             const Tensor* tensor) const {
+  const InputSlot& input = inputs_.slots()[slot];
+  if (tensor != nullptr) {
+    request.bind(input.kind, input.port, *tensor);
+  } else {
+    request.clear(input.kind, input.port);
   }
 }
 
@@ -100,6 +112,7 @@ void ModelRunner::run(CallState& state,
   } catch (const Error& error) {
     std::string shapes;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] == nullptr) continue;
       if (!shapes.empty()) shapes += ", ";
       shapes += "'" + inputs_.slots()[i].path + "' " + to_string(*inputs[i]);
     }
@@ -119,7 +132,7 @@ Outputs ModelRunner::owned_outputs(CallState& state) const {
   const auto& slots = outputs_.slots();
   auto frame = detail::Frame::create(outputs_.structure(), slots.size());
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    frame->tensors()[i] = state.request.fetch(MODELRUN_OUTPUT, slots[i].port);
+    frame->tensors()[i] = state.request.fetch(slots[i].kind, slots[i].port);
   }
   return detail::Frame::root(std::move(frame));
 }
@@ -171,8 +184,8 @@ void ModelRunner::unbind_outputs(CallState& state) const {
 void ModelRunner::fetch_outputs(CallState& state) const {
   for (std::size_t i = 0; i < state.buffers.size(); ++i) {
     if (state.bound[i]) continue;
-    state.buffers[i] =
-        state.request.fetch(MODELRUN_OUTPUT, outputs_.slots()[i].port);
+    const OutputPlan::Slot& slot = outputs_.slots()[i];
+    state.buffers[i] = state.request.fetch(slot.kind, slot.port);
   }
 }
 
@@ -191,15 +204,24 @@ BoundRun::BoundRun(std::shared_ptr<const ModelRunner> runner, Kwargs kwargs)
                             to_string(slots[i]) +
                             "; convert it, and keep writing to the result");
     }
-    inputs_.push_back(*inputs[i]);
+    inputs_.push_back(inputs[i] != nullptr ? *inputs[i] : Tensor());
   }
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    state_->request.bind(MODELRUN_INPUT, slots[i].port, inputs_[i]);
-    input_pointers_.push_back(&inputs_[i]);
+  for (const Tensor& input : inputs_) {
+    input_pointers_.push_back(input.defined() ? &input : nullptr);
+  }
+  bind_kind(MODELRUN_INPUT);
+}
+
+void BoundRun::bind_kind(modelrun_port_kind kind) {
+  for (std::size_t i = 0; i < input_pointers_.size(); ++i) {
+    if (runner_->inputs_.slots()[i].kind != kind) continue;
+    runner_->bind_input(state_->request, i, input_pointers_[i]);
   }
 }
 
 const Outputs& BoundRun::run() {
+  // Each run starts from the states that were given, not from the last one's.
+  bind_kind(MODELRUN_STATE);
   runner_->run(*state_, input_pointers_);
   if (frame_ == nullptr) {
     make_outputs();
@@ -207,8 +229,8 @@ const Outputs& BoundRun::run() {
   }
   for (std::size_t i = 0; i < state_->bound.size(); ++i) {
     if (state_->bound[i]) continue;
-    frame_->tensors()[i] = state_->request.fetch(
-        MODELRUN_OUTPUT, runner_->outputs_.slots()[i].port);
+    const OutputPlan::Slot& slot = runner_->outputs_.slots()[i];
+    frame_->tensors()[i] = state_->request.fetch(slot.kind, slot.port);
   }
   outputs_ = Frame::root(frame_);
   return outputs_;

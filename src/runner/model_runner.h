@@ -56,6 +56,9 @@ class ModelRunner : public std::enable_shared_from_this<ModelRunner> {
   [[nodiscard]] std::unique_ptr<CallState> make_state() const;
   /// Binds the kwargs to the request of `state`, in place or from copies.
   void bind_inputs(CallState& state, Kwargs kwargs, bool share) const;
+  /// Binds one tensor of a call, or clears the port when it is null.
+  void bind_input(Request& request, std::size_t slot,
+                  const Tensor* tensor) const;
   void warn_of_dropped(std::span<const std::string_view> names) const;
   /// Runs the request; a failure says which inputs the call had.
   void run(CallState& state, std::span<const Tensor* const> inputs) const;
@@ -86,6 +89,7 @@ class BoundRun {
   const Outputs& run();
 
  private:
+  void bind_kind(modelrun_port_kind kind);
   void make_outputs();
 
   std::shared_ptr<const ModelRunner> runner_;

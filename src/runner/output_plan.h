@@ -21,7 +21,9 @@ class OutputPlan {
  public:
   /// One tensor leaf of the outputs.
   struct Slot {
-    /// The output's index in the program.
+    /// MODELRUN_OUTPUT, or MODELRUN_STATE for a leaf that the program keeps.
+    modelrun_port_kind kind = MODELRUN_OUTPUT;
+    /// The port's index among those of its kind.
     std::size_t port = 0;
     std::string name;
     bool ranked = true;
@@ -29,8 +31,9 @@ class OutputPlan {
   };
 
   /// `metadata` is null for a program that no manifest describes: there the
-  /// outputs are a dict by their names. `symbols` are those of the inputs.
-  /// Throws InvalidArgument when the program has fewer outputs than recorded.
+  /// outputs are a dict by their names. The outputs of a program are the last
+  /// ones, in order; those of a program with state go by their names, and what
+  /// it lacks is in its state. `symbols` are those of the inputs. Throws InvalidArgument when the program has fewer outputs than recorded.
   OutputPlan(const Signature& signature, const Metadata* metadata,
              SymbolTable& symbols);
 
@@ -50,6 +53,11 @@ class OutputPlan {
                                const Shape& shape) const;
 
  private:
+  void match_last(const Signature& signature, SymbolTable& symbols);
+  void match_names(const Signature& signature, SymbolTable& symbols);
+  void add_slot(modelrun_port_kind kind, std::size_t index, const Port& port,
+                SymbolTable& symbols);
+
   std::vector<Slot> slots_;
   std::shared_ptr<const Structure> structure_;
 };

@@ -21,14 +21,19 @@ ShapeCheck::ShapeCheck(const InputPlan& plan, bool check_recorded_shapes)
 
 void ShapeCheck::operator()(std::span<const Tensor* const> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (plan_.slots()[i].ranked) check_fixed(i, inputs[i]->shape());
+    if (is_checked(i, inputs)) check_fixed(i, inputs[i]->shape());
   }
   std::fill(values_.begin(), values_.end(), SymbolicDim::kUnbound);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (plan_.slots()[i].ranked) bind_symbols(i, inputs[i]->shape());
+    if (is_checked(i, inputs)) bind_symbols(i, inputs[i]->shape());
   }
   if (plan_.has_expressions()) check_expressions(inputs);
   if (check_recorded_shapes_) check_recorded(inputs);
+}
+
+bool ShapeCheck::is_checked(std::size_t slot,
+                            std::span<const Tensor* const> inputs) const {
+  return inputs[slot] != nullptr && plan_.slots()[slot].ranked;
 }
 
 void ShapeCheck::check_fixed(std::size_t slot, const Shape& shape) const {
@@ -69,8 +74,8 @@ void ShapeCheck::check_expressions(std::span<const Tensor* const> inputs) {
   while (solve_one(inputs)) {
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_checked(i, inputs)) continue;
     const InputSlot& input = plan_.slots()[i];
-    if (!input.ranked) continue;
     for (std::size_t axis = 0; axis < input.dims.size(); ++axis) {
       const auto expected = input.dims[axis].evaluate(values_);
       if (expected && *expected != inputs[i]->shape()[axis]) {
@@ -83,8 +88,8 @@ void ShapeCheck::check_expressions(std::span<const Tensor* const> inputs) {
 // Sets one symbol that only an expression mentions; false when none is left.
 bool ShapeCheck::solve_one(std::span<const Tensor* const> inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_checked(i, inputs)) continue;
     const InputSlot& input = plan_.slots()[i];
-    if (!input.ranked) continue;
     for (std::size_t axis = 0; axis < input.dims.size(); ++axis) {
       const auto solution =
           input.dims[axis].solve(inputs[i]->shape()[axis], values_);

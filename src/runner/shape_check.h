@@ -20,7 +20,7 @@ class ShapeCheck {
  public:
   ShapeCheck(const InputPlan& plan, bool check_recorded_shapes);
 
-  /// `inputs` has one tensor a slot. Throws InvalidArgument, which names the
+  /// `inputs` has one tensor a slot, null for a state that is not given. Throws InvalidArgument, which names the
   /// input, what was expected and what came.
   void operator()(std::span<const Tensor* const> inputs);
 
@@ -30,6 +30,8 @@ class ShapeCheck {
   }
 
  private:
+  [[nodiscard]] bool is_checked(std::size_t slot,
+                                std::span<const Tensor* const> inputs) const;
   void check_fixed(std::size_t slot, const Shape& shape) const;
   void bind_symbols(std::size_t slot, const Shape& shape);
   void check_expressions(std::span<const Tensor* const> inputs);
