@@ -23,7 +23,8 @@ Character character_at(std::string_view text, std::size_t at) {
   const std::size_t bytes =
       std::mbrtowc(&wide, text.data() + at, text.size() - at, &state);
   if (bytes == 0) return {1, 0, true};
-  if (bytes > text.size()) return {};
+  // What is not UTF-8 may mean anything to a terminal.
+  if (bytes > text.size()) return {1, 1, true};
   const int columns = ::wcwidth(wide);
   return {bytes, columns < 0 ? 0 : static_cast<std::size_t>(columns),
           wide < 0x20 || (wide >= 0x7f && wide < 0xa0)};

@@ -20,7 +20,8 @@ using NamedValues = std::vector<std::pair<std::string, Value>>;
 /// by the file's stem) or `.json`.
 ///
 /// The tensors of a `.safetensors` or `.npy` file are views of the mapped file;
-/// what is written to them stays in this process.
+/// what is written to them stays in this process, and the file must not be cut
+/// while they are held.
 ///
 /// JSON is one object: a nested list of numbers is a tensor (int64; float32
 /// when a number has a point or an exponent; bool), `{"dtype": ..., "shape":

@@ -35,6 +35,10 @@ mode_t new_file_mode() {
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   std::error_code ignored;
+  // A link stays one: what it points to is replaced.
+  if (std::filesystem::is_symlink(path_, ignored)) {
+    path_ = std::filesystem::weakly_canonical(path_, ignored);
+  }
   if (std::filesystem::is_directory(path_, ignored)) fail(EISDIR);
   std::string name =
       (path_.parent_path() / ("." + path_.filename().string() + ".XXXXXX"))

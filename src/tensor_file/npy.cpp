@@ -12,7 +12,7 @@
 namespace modelrun::detail {
 
 Tensor row_major(const NpyHeader& header, Tensor elements) {
-  if (!header.fortran_order) return elements;
+  if (!header.fortran_order || elements.element_count() == 0) return elements;
   Shape strides = Shape::of_rank(header.shape.rank());
   std::int64_t stride = 1;
   for (std::size_t axis = 0; axis < strides.rank(); ++axis) {

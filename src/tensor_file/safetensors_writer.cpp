@@ -14,6 +14,7 @@ namespace modelrun::detail {
 namespace {
 
 constexpr std::size_t kAlignment = 8;
+constexpr std::string_view kMetadata = "__metadata__";
 
 struct Item {
   std::size_t order;  // of its dtype in the file
@@ -23,6 +24,11 @@ struct Item {
 std::vector<Item> sorted_items(const Safetensors& content) {
   std::vector<Item> items;
   for (const auto& named : content.tensors) {
+    if (named.first == kMetadata) {
+      throw InvalidArgument("cannot save " + printable(named.first) +
+                            ": a safetensors file keeps its metadata under "
+                            "this name, rename it");
+    }
     const auto known =
         std::find_if(kSafetensorsDTypes.begin(), kSafetensorsDTypes.end(),
                      [&](const auto& entry) {
@@ -62,7 +68,7 @@ std::string header_text(const Safetensors& content,
                         const std::vector<Item>& items) {
   std::string text = "{";
   if (!content.metadata.empty()) {
-    append_field(text, "__metadata__");
+    append_field(text, kMetadata);
     text += metadata_text(content);
   }
   std::size_t offset = 0;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modelrun/tensor_file.h"
 
-#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
 
+#include "artifact/printable.h"
 #include "artifact/safe_path.h"
 #include "modelrun/error.h"
 #include "tensor_file/flat_values.h"
@@ -25,13 +28,15 @@ NamedValues read_safetensors(const std::filesystem::path& path) {
   for (auto& [name, tensor] : content.tensors) {
     values.emplace_back(std::move(name), std::move(tensor));
   }
+  std::unordered_set<std::string> taken;
+  for (const auto& [name, value] : values) taken.insert(name);
   for (const auto& [key, text] : content.metadata) {
     if (key != detail::kScalarsName) continue;
     const std::string what = display(path) + ": __metadata__: " + key;
     for (auto& [name, scalar] : detail::scalars_from_json(text, what)) {
-      for (const auto& [taken, ignored] : values) {
-        if (taken != name) continue;
-        throw InvalidArgument(what + ": '" + name + "' is a tensor, too");
+      if (taken.contains(name)) {
+        throw InvalidArgument(what + ": " + printable(name) +
+                              " is a tensor, too");
       }
       values.emplace_back(std::move(name), std::move(scalar));
     }

@@ -171,6 +171,10 @@ TEST_F(EmbedderTest, AProgramFileFindsTheConfigsBesideItOrAboveIt) {
   const auto above =
       Embedder::from_pretrained(folder_.path() / "onnx/model.onnx")({"a b"});
   EXPECT_TRUE(equal(above, expected));
+  std::filesystem::remove(folder_.path() / "export.json");
+  const auto below =
+      Embedder::from_pretrained(folder_.path(), {.subfolder = "onnx"})({"a b"});
+  EXPECT_TRUE(equal(below, expected));
 }
 
 TEST_F(EmbedderTest, NoTextGivesNoRows) {

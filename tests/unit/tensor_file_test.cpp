@@ -437,6 +437,41 @@ TEST_F(TensorFile, AFileThatCannotBeWrittenLeavesTheOldOneAndNothingElse) {
       "cannot write b.json: Is a directory");
 }
 
+TEST_F(TensorFile, NamesThatAFormatKeepsForItselfAreRefused) {
+  const Tensor one = Tensor::zeros(DType::float32, {1});
+  EXPECT_EQ(message_of<InvalidArgument>(folder_,
+                                        [&] {
+                                          save_tensors(
+                                              {{"__metadata__", one}},
+                                              folder_ / "a.safetensors");
+                                        }),
+            "cannot save '__metadata__': a safetensors file keeps its metadata "
+            "under this name, rename it");
+  EXPECT_EQ(message_of<InvalidArgument>(
+                folder_,
+                [&] {
+                  save_tensors({{"modelrun.scalars", one}}, folder_ / "a.npz");
+                }),
+            "cannot save 'modelrun.scalars': scalars are kept under this name, "
+            "rename it");
+}
+
+TEST_F(TensorFile, ALinkStaysOneWhenItsFileIsWritten) {
+  const auto path = write("a.json", "{}");
+  fs::create_symlink("a.json", folder_ / "b.json");
+  save_tensors({{"x", 1}}, folder_ / "b.json");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "b.json"));
+  EXPECT_EQ(read(path), "{\n  \"x\": 1\n}\n");
+}
+
+TEST_F(TensorFile, AFortranArrayOfNoElementsMayHaveHugeAxes) {
+  const auto path = write("a.npy", npy("{'descr': '|u1', 'fortran_order': "
+                                       "True, 'shape': (0, 4611686018427387904,"
+                                       " 4611686018427387904), }",
+                                       ""));
+  EXPECT_EQ(find(load_tensors(path), "a").tensor().element_count(), 0);
+}
+
 TEST_F(TensorFile, AFileIsMadeWithTheUsualPermissions) {
   const mode_t mask = ::umask(022);
   save_tensors({}, folder_ / "a.json");
