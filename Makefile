@@ -34,9 +34,9 @@ run: build $(VENV)/.made $(MINILM)/.made ## Show similarities of a few sentences
 	@$(RUNTIMES) build/bin/modelrun similar $(MINILM) \
 	  "A man is eating food." \
 	  "Someone is having a meal." \
-	  "The cheetah chases its prey." \
-	  "A big cat is hunting." \
-	  "Interest rates rose again."
+	  "A cheetah chases its prey." \
+	  "A cheetah runs after an antelope." \
+	  "The central bank raised interest rates."
 	@echo
 	@echo 'Go on: source $(VENV)/bin/activate, then' \
 	  'build/bin/modelrun embed $(MINILM) "your text"'
