@@ -12,7 +12,8 @@
 using modelrun::ExportedModel, modelrun::Outputs, modelrun::Tensor;
 using Ids = std::vector<std::int64_t>;
 
-// The likeliest token after the last position of logits [1, length, vocabulary].
+// The likeliest token after the last position of logits [1, length,
+// vocabulary].
 std::int64_t likeliest(const Tensor& logits) {
   auto values = logits.data<const float>().last(logits.shape()[2]);
   return std::ranges::max_element(values) - values.begin();

@@ -11,9 +11,9 @@ using modelrun::Embedder, modelrun::Tensor;
 int main(int argc, char** argv) try {
   if (argc != 2) throw modelrun::InvalidArgument("usage: embed DIRECTORY");
   auto embedder = Embedder::from_pretrained(argv[1]);
-  const std::array<std::string, 3> answers = {
-      "Paris is the capital of France.", "Cats sleep most of the day.",
-      "Water boils at 100 degrees."};
+  const std::array<std::string, 3> answers = {"Paris is the capital of France.",
+                                              "Cats sleep most of the day.",
+                                              "Water boils at 100 degrees."};
 
   Tensor question = embedder({"How long does a cat sleep?"});
   Tensor scores = cosine_similarity(question, embedder(answers));
