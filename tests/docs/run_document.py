@@ -8,7 +8,7 @@ A block `text` that follows a block is what that block prints: a line `...`
 stands for any lines, `...` within a line for anything, and numbers with a
 fraction may differ by 0.05, since quantized models differ among CPUs. All runs
 in a scratch folder that looks like the repository. `make` only checks that
-there is such a target.
+there is such a target. Links to files are followed.
 """
 import os
 import pathlib
@@ -21,7 +21,14 @@ import documents
 
 TOLERANCE = 0.05
 MAKE = 'make() { command make --dry-run -C "$REPOSITORY" "$@" >/dev/null; }\n'
+LINK = re.compile(r"\]\(([^)#:]+)(#[^)]*)?\)")
 NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+def check_links(path: pathlib.Path) -> None:
+    for target, _ in LINK.findall(path.read_text(encoding="utf-8")):
+        if not (path.parent / target).exists():
+            sys.exit(f"{path}: links to {target}, which is not there")
 
 
 def same_number(expected: str, got: str) -> bool:
@@ -93,6 +100,7 @@ def main() -> None:
     repository, build, programs = (
         pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
     document = sys.argv[4]
+    check_links(repository / document)
     blocks = documents.blocks(repository / document)
     fragments = [block for block in blocks if documents.is_fragment(block)]
     with tempfile.TemporaryDirectory() as scratch:
