@@ -22,7 +22,8 @@ struct CallState {
         binder(inputs, device, check_recorded_shapes),
         copies(inputs.slots().size()),
         buffers(output_count),
-        bound(output_count, false) {}
+        bound(output_count, false),
+        misdeclared(output_count, false) {}
 
   Request request;
   InputBinder binder;
@@ -32,6 +33,9 @@ struct CallState {
   std::vector<Tensor> buffers;
   /// Whether an output port is bound to its buffer.
   std::vector<bool> bound;
+  /// Whether an output once had another shape than the program declares: some
+  /// exporters name a cache's past and present length alike.
+  std::vector<bool> misdeclared;
 };
 
 /// Call states that no call is using. Thread-safe.

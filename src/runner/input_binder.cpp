@@ -78,7 +78,7 @@ void InputBinder::bind_kwarg(const Kwarg& kwarg) {
     const auto slot = plan_.find_slot(kwarg.name);
     if (slot && kwarg.value.is_tensor()) {
       set(*slot, kwarg.value.tensor());
-    } else if (!kwarg.value.is_none()) {
+    } else if (!kwarg.value.is_none() && !plan_.has_path(kwarg.name)) {
       dropped_.push_back(kwarg.name);
     }
   } else if (kwarg.value.is_scalar()) {

@@ -165,6 +165,10 @@ std::optional<std::size_t> InputPlan::find_slot(
   return find(slots_by_path_, path);
 }
 
+bool InputPlan::has_path(std::string_view path) const noexcept {
+  return in_spec_ != nullptr && in_spec_->find_path(path) != nullptr;
+}
+
 std::vector<std::string> InputPlan::kwarg_names() const {
   std::vector<std::string> names;
   for (const KwargPlan& kwarg : kwargs_) names.push_back(kwarg.name);

@@ -91,6 +91,9 @@ class InputPlan {
   /// Null when there is no such kwarg.
   [[nodiscard]] const KwargPlan* find_kwarg(
       std::string_view name) const noexcept;
+  /// Whether something was traced under a path: a leaf that the program does
+  /// not read, or a constant of a cache.
+  [[nodiscard]] bool has_path(std::string_view path) const noexcept;
   /// The slot of a path.
   [[nodiscard]] std::optional<std::size_t> find_slot(
       std::string_view path) const noexcept;

@@ -162,7 +162,7 @@ void ModelRunner::bind_outputs(CallState& state) const {
     const Tensor& buffer = state.buffers[i];
     const std::size_t port = outputs_.slots()[i].port;
     const bool fits =
-        buffer.defined() && buffer.is_contiguous() &&
+        buffer.defined() && buffer.is_contiguous() && !state.misdeclared[i] &&
         outputs_.has_shape(i, state.binder.symbol_values(), buffer.shape());
     if (fits) {
       state.request.bind(MODELRUN_OUTPUT, port, buffer);
@@ -186,6 +186,10 @@ void ModelRunner::fetch_outputs(CallState& state) const {
     if (state.bound[i]) continue;
     const OutputPlan::Slot& slot = outputs_.slots()[i];
     state.buffers[i] = state.request.fetch(slot.kind, slot.port);
+    if (!outputs_.has_shape(i, state.binder.symbol_values(),
+                            state.buffers[i].shape())) {
+      state.misdeclared[i] = true;
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -61,17 +62,17 @@ class FakeExport {
   FakeExport& add(const std::string& name, const FakeProgram& program,
                   Json metadata = Json::object()) {
     const std::string file = name + ".pt2";
-    program.save(folder_.path() / file);
+    program.save(folder_->path() / file);
     manifest_["components"][name] = {{"file", file},
                                      {"metadata", std::move(metadata)}};
-    folder_.write("export.json", manifest_.dump());
+    folder_->write("export.json", manifest_.dump());
     return *this;
   }
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept {
-    return folder_.path();
+    return folder_->path();
   }
-  [[nodiscard]] const FakeFolder& folder() const noexcept { return folder_; }
+  [[nodiscard]] const FakeFolder& folder() const noexcept { return *folder_; }
 
   [[nodiscard]] ExportedModel load(LoadOptions options = {}) const {
     register_fake("fake", {"dynamo"});
@@ -80,7 +81,7 @@ class FakeExport {
   }
 
  private:
-  FakeFolder folder_;
+  std::shared_ptr<FakeFolder> folder_ = std::make_shared<FakeFolder>();
   Json manifest_ = {{"schema_version", 1},
                     {"export_format", "dynamo"},
                     {"components", Json::object()}};
