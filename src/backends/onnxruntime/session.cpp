@@ -6,6 +6,8 @@
 #include <unordered_map>
 
 #include "backends/onnxruntime/device.h"
+#include "backends/onnxruntime/foreign_operators.h"
+#include "backends/onnxruntime/linked_weights.h"
 
 namespace modelrun::onnxruntime {
 namespace {
@@ -33,6 +35,45 @@ Handle<OrtSessionOptions> make_session_options(const Runtime& runtime,
   return made;
 }
 
+// Whether the runtime did not open a weight file for where it lies.
+bool refuses_place(const OrtApi& api, const OrtStatus* status) {
+  return status != nullptr &&
+         std::string_view(api.GetErrorMessage(status))
+                 .find("External data path") != std::string_view::npos;
+}
+
+Handle<OrtSession> create_session(const Runtime& runtime,
+                                  const std::string& path,
+                                  OrtSessionOptions* options) {
+  const OrtApi& api = runtime.api();
+  OrtSession* session = nullptr;
+  OrtStatus* status = api.CreateSession(runtime.environment(), path.c_str(),
+                                        options, &session);
+  const std::string doing = "loading '" + path + "'";
+  if (refuses_place(api, status)) {
+    Handle<OrtStatus> refusal(status, api.ReleaseStatus);
+    const LinkedWeights weights(path);
+    if (weights.empty()) runtime.check(refusal.release(), doing);
+    weights.add_to(runtime, options);
+    status = api.CreateSession(runtime.environment(), path.c_str(), options,
+                               &session);
+  }
+  if (status != nullptr) {
+    const std::string foreign = foreign_operators(path);
+    if (!foreign.empty()) {
+      const Handle<OrtStatus> refusal(status, api.ReleaseStatus);
+      throw Failure(MODELRUN_UNSUPPORTED,
+                    "ONNX Runtime " + runtime.version() + ", " + doing +
+                        ": it does not have the operators " + foreign +
+                        ", which no standard defines: export the model "
+                        "without them (it says: " +
+                        api.GetErrorMessage(status) + ")");
+    }
+  }
+  runtime.check(status, doing);
+  return {session, api.ReleaseSession};
+}
+
 }  // namespace
 
 Session::Session(std::shared_ptr<const Runtime> runtime,
@@ -42,13 +83,8 @@ Session::Session(std::shared_ptr<const Runtime> runtime,
       session_(nullptr, runtime_->api().ReleaseSession) {
   const auto made = make_session_options(*runtime_, options_);
   provider_ = use_device(*runtime_, options_.device, made.get());
-  OrtSession* session = nullptr;
-  runtime_->check(
-      runtime_->api().CreateSession(runtime_->environment(), path.c_str(),
-                                    made.get(), &session),
-      "loading '" + path + "'");
-  session_.reset(session);
-  signature_ = std::make_unique<const Signature>(*runtime_, session);
+  session_ = create_session(*runtime_, path, made.get());
+  signature_ = std::make_unique<const Signature>(*runtime_, session_.get());
   for (const auto& port : signature_->inputs()) {
     input_names_.push_back(port.name);
   }
