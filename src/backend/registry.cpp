@@ -95,6 +95,9 @@ Registry* make_registry() {
   registry->add({.name = "openvino",
                  .formats = {"openvino", "onnx"},
                  .plugin = "modelrun_openvino.so"});
+  registry->add({.name = "executorch",
+                 .formats = {"executorch"},
+                 .plugin = "modelrun_executorch.so"});
   return registry;
 }
 

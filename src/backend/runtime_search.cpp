@@ -27,6 +27,11 @@ constexpr std::array kDescriptions = {
                        .package_folder = "openvino/libs",
                        .fix = "pip install openvino==2026.4.1",
                        .release_tied = true},
+    RuntimeDescription{.backend = "executorch",
+                       .library = "libexecutorch.so",
+                       .package_folder = "executorch/lib",
+                       .fix = "pip install executorch==1.5.1",
+                       .release_tied = true},
 };
 
 constexpr const char* kOption = "option runtime_path";

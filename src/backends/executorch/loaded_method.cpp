@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/executorch/loaded_method.h"
+
+#include <string>
+
+#include "backends/executorch/error_words.h"
+#include "backends/executorch/api.h"
+
+namespace modelrun::executorch {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+}  // namespace
+
+Buffer::Buffer(std::size_t bytes) : size_(bytes) {
+  std::size_t all = 0;
+  const bool fits =
+      !__builtin_add_overflow(bytes, kAlignment + kReadPastEnd, &all);
+  memory_.reset(fits ? std::calloc(1, all) : nullptr);
+  if (memory_ == nullptr) {
+    throw Failure(MODELRUN_BACKEND_ERROR,
+                  "out of memory: the program needs " + std::to_string(bytes) +
+                      " bytes at once; its size follows from the upper bounds "
+                      "that it was exported with");
+  }
+  void* aligned = memory_.get();
+  data_ = static_cast<std::byte*>(
+      std::align(kAlignment, bytes + kReadPastEnd, aligned, all));
+}
+
+LoadedMethod::LoadedMethod(const Program& program) {
+  LogCapture log;
+  const std::string doing =
+      "loading the method '" + program.method() + "' of '" + program.path() +
+      "'";
+  const et::MethodMeta meta = program.meta();
+  for (std::size_t i = 0; i < meta.num_memory_planned_buffers(); ++i) {
+    const auto size = meta.memory_planned_buffer_size(i);
+    check(size.error(), doing, log);
+    if (*size < 0) check(et::Error::InvalidProgram, doing, log);
+    const Buffer& made =
+        planned_.emplace_back(static_cast<std::size_t>(*size));
+    spans_.emplace_back(reinterpret_cast<std::uint8_t*>(made.data()),
+                        made.size());
+  }
+  planned_memory_.emplace(
+      et::Span<et::Span<std::uint8_t>>(spans_.data(), spans_.size()));
+  memory_.emplace(&structures_, &*planned_memory_, &scratch_);
+  auto loaded =
+      program.handle().load_method(program.method().c_str(), &*memory_);
+  check(loaded.error(), doing, log);
+  method_.emplace(std::move(loaded.get()));
+}
+
+const et::EValue& LoadedMethod::input(std::size_t position) const {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  // The only way to an input's kind of shape, and to the value that a program
+  // was exported for.
+  return method_->get_input(position);
+#pragma GCC diagnostic pop
+}
+
+}  // namespace modelrun::executorch
