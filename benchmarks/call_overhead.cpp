@@ -151,8 +151,7 @@ void report_overhead() {
   const auto measure = [](auto&& call) {
     const auto start = Clock::now();
     for (int i = 0; i < kCalls; ++i) call();
-    const std::chrono::duration<double, std::micro> time =
-        Clock::now() - start;
+    const std::chrono::duration<double, std::micro> time = Clock::now() - start;
     return time.count() / kCalls;
   };
   std::vector<double> model_more;
@@ -161,8 +160,8 @@ void report_overhead() {
     const double raw = measure([&] { session.run(); });
     model_more.push_back(
         measure([&] { benchmark::DoNotOptimize(model()(arguments)); }) - raw);
-    bound_more.push_back(
-        measure([&] { benchmark::DoNotOptimize(bound()); }) - raw);
+    bound_more.push_back(measure([&] { benchmark::DoNotOptimize(bound()); }) -
+                         raw);
   }
   const auto median = [](std::vector<double>& values) {
     std::nth_element(values.begin(), values.begin() + kRounds / 2,

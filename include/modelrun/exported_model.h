@@ -18,7 +18,7 @@ namespace modelrun {
 namespace detail {
 class BoundRun;
 struct ModelState;
-}
+}  // namespace detail
 
 /// How an export is opened. What is left out takes the export's own choice.
 struct LoadOptions {

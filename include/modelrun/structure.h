@@ -102,8 +102,8 @@ class Structure {
   void for_each_leaf(const std::string& prefix, Visit&& visit) const {
     if (is_leaf()) visit(prefix, *this);
     for (std::size_t i = 0; i < size(); ++i) {
-      child(i).for_each_leaf(
-          prefix.empty() ? step(i) : prefix + "." + step(i), visit);
+      child(i).for_each_leaf(prefix.empty() ? step(i) : prefix + "." + step(i),
+                             visit);
     }
   }
 

@@ -60,8 +60,7 @@ class Tensor {
   /// is not the shape's.
   template <typename T>
   static Tensor from(std::span<const T> values, Shape shape) {
-    return copy_of(values.data(), values.size(), dtype_of<T>,
-                   std::move(shape));
+    return copy_of(values.data(), values.size(), dtype_of<T>, std::move(shape));
   }
   template <typename T>
   static Tensor from(std::initializer_list<T> values, Shape shape) {
@@ -101,9 +100,7 @@ class Tensor {
   [[nodiscard]] std::size_t rank() const noexcept { return shape_.rank(); }
   /// In elements; empty when the tensor is contiguous.
   [[nodiscard]] const Shape& strides() const noexcept { return strides_; }
-  [[nodiscard]] bool is_contiguous() const noexcept {
-    return strides_.empty();
-  }
+  [[nodiscard]] bool is_contiguous() const noexcept { return strides_.empty(); }
   [[nodiscard]] std::int64_t element_count() const noexcept { return count_; }
   /// Bytes of the elements, gaps not counted.
   [[nodiscard]] std::size_t byte_size() const noexcept;

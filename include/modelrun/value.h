@@ -58,9 +58,8 @@ class Value {
         std::vector<Tensor> tensors);
 
   /// A dict of values, in the given order.
-  static Value mapping(
-      std::vector<std::pair<std::string, Value>> entries,
-      std::string class_name = "builtins.dict");
+  static Value mapping(std::vector<std::pair<std::string, Value>> entries,
+                       std::string class_name = "builtins.dict");
   /// A list of values.
   static Value sequence(std::vector<Value> items,
                         std::string class_name = "builtins.list");

@@ -61,11 +61,10 @@ Managed* export_tensor(const Tensor& tensor) {
 TensorLayout import_layout(const DLTensor& dl) {
   const auto dtype = dtype_from_dlpack(dl.dtype);
   if (!dtype) {
-    throw Unsupported("a DLPack tensor of type code " +
-                      std::to_string(dl.dtype.code) + ", " +
-                      std::to_string(dl.dtype.bits) + " bits, " +
-                      std::to_string(dl.dtype.lanes) +
-                      " lanes has no modelrun dtype");
+    throw Unsupported(
+        "a DLPack tensor of type code " + std::to_string(dl.dtype.code) + ", " +
+        std::to_string(dl.dtype.bits) + " bits, " +
+        std::to_string(dl.dtype.lanes) + " lanes has no modelrun dtype");
   }
   const auto device = device_from_dlpack(dl.device);
   if (!device) {
@@ -74,8 +73,8 @@ TensorLayout import_layout(const DLTensor& dl) {
                       " is not on a device that modelrun knows");
   }
   if (dl.ndim < 0 || (dl.ndim > 0 && dl.shape == nullptr)) {
-    throw InvalidArgument("a DLPack tensor of rank " +
-                          std::to_string(dl.ndim) + " has no valid shape");
+    throw InvalidArgument("a DLPack tensor of rank " + std::to_string(dl.ndim) +
+                          " has no valid shape");
   }
   const auto rank = static_cast<std::size_t>(dl.ndim);
   TensorLayout layout{.dtype = *dtype,

@@ -11,8 +11,7 @@ namespace modelrun {
 
 [[nodiscard]] DLDataType to_dlpack(DType dtype) noexcept;
 /// Empty for a type that modelrun does not have, vectors included.
-[[nodiscard]] std::optional<DType> dtype_from_dlpack(
-    DLDataType dtype) noexcept;
+[[nodiscard]] std::optional<DType> dtype_from_dlpack(DLDataType dtype) noexcept;
 
 [[nodiscard]] DLDevice to_dlpack(Device device) noexcept;
 /// Pinned host memory is the CPU's. Empty for a device that modelrun does not

@@ -122,9 +122,8 @@ Float16::operator float() const noexcept {
 BFloat16::BFloat16(float value) noexcept {
   const auto f = std::bit_cast<std::uint32_t>(value);
   const bool nan = (f & 0x7fffffffu) > 0x7f800000u;
-  bits = static_cast<std::uint16_t>(nan ? (f >> 16) | 0x40u
-                                        : (f + 0x7fffu + ((f >> 16) & 1u)) >>
-                                              16);
+  bits = static_cast<std::uint16_t>(
+      nan ? (f >> 16) | 0x40u : (f + 0x7fffu + ((f >> 16) & 1u)) >> 16);
 }
 
 BFloat16::operator float() const noexcept {

@@ -40,12 +40,12 @@ std::string_view name(LogLevel level) noexcept {
 void set_log_callback(LogCallback callback, LogLevel minimum) {
   Sink& s = sink();
   const bool on = static_cast<bool>(callback);
-  auto shared = on ? std::make_shared<const LogCallback>(std::move(callback))
-                   : nullptr;
+  auto shared =
+      on ? std::make_shared<const LogCallback>(std::move(callback)) : nullptr;
   const std::lock_guard lock(s.mutex);
   s.callback = std::move(shared);
-  s.minimum = on ? static_cast<int>(minimum)
-                 : static_cast<int>(LogLevel::error) + 1;
+  s.minimum =
+      on ? static_cast<int>(minimum) : static_cast<int>(LogLevel::error) + 1;
 }
 
 bool log_enabled(LogLevel level) noexcept {

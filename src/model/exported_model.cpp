@@ -28,18 +28,18 @@ std::vector<std::string> names_of(const ModelState& state) {
 const std::shared_ptr<const ModelRunner>& single_runner(
     const ModelState& state) {
   if (state.components.size() != 1) {
-    throw InvalidArgument(
-        "this export has " + std::to_string(state.components.size()) +
-        " components (" + quoted_list(names_of(state)) +
-        "): call one of them, by component(name)");
+    throw InvalidArgument("this export has " +
+                          std::to_string(state.components.size()) +
+                          " components (" + quoted_list(names_of(state)) +
+                          "): call one of them, by component(name)");
   }
   const LoadedComponent& loaded = state.components.front();
   if (loaded.runner == nullptr) {
     const auto backends = registered_backends();
     throw Unsupported("no registered backend reads the format '" +
                       state.format + "' of component '" +
-                      loaded.component->name + "' (registered: " +
-                      quoted_list(backends) + ")");
+                      loaded.component->name +
+                      "' (registered: " + quoted_list(backends) + ")");
   }
   return loaded.runner;
 }
@@ -69,8 +69,8 @@ ExportedModel::ExportedModel(std::shared_ptr<const ModelState> state)
 
 ExportedModel ExportedModel::from_pretrained(const std::filesystem::path& path,
                                              const LoadOptions& options) {
-  Artifact artifact = load_artifact(path, {.file_name = options.file_name,
-                                           .subfolder = options.subfolder});
+  Artifact artifact = load_artifact(
+      path, {.file_name = options.file_name, .subfolder = options.subfolder});
   auto state = std::make_shared<ModelState>();
   state->options = options;
   state->config = value_from_json(artifact.config, "config.json");
@@ -135,9 +135,10 @@ Device ExportedModel::device() const {
   for (const LoadedComponent& loaded : state_->components) {
     if (loaded.runner != nullptr) return loaded.runner->device();
   }
-  throw Unsupported("this export runs nowhere: no registered backend reads "
-                    "the format '" +
-                    state_->format + "'");
+  throw Unsupported(
+      "this export runs nowhere: no registered backend reads "
+      "the format '" +
+      state_->format + "'");
 }
 
 Value ExportedModel::report() const {

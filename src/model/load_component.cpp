@@ -94,8 +94,7 @@ std::string backend_for(const Component& component,
 }
 
 // The graph wins over the manifest, and a disagreement is told.
-void warn_of_static_graph(const Component& component,
-                          const Session& session) {
+void warn_of_static_graph(const Component& component, const Session& session) {
   if (!component.metadata) return;
   const Json config =
       parse_json(component.metadata->export_config, "export_config");
@@ -130,8 +129,7 @@ LoadedComponent load_component(std::shared_ptr<const Component> component,
   std::vector<IndexedRows> rows = check_program(*component);
   auto backend = open_backend(name, options.runtime_path);
   const std::string text = session_options(*component, options, *backend);
-  auto session =
-      Session::create(std::move(backend), component->file, text);
+  auto session = Session::create(std::move(backend), component->file, text);
   warn_of_static_graph(*component, *session);
   RunnerOptions runner_options{
       .component = component->name,

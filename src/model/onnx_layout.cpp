@@ -16,7 +16,8 @@ void check_onnx_layout(const OnnxProgram& program) {
   throw Unsupported(
       display(program.file) +
       ": is a merged decoder of optimum: its input 'use_cache_branch' chooses "
-      "between a graph with a cache and one without, and modelrun runs programs "
+      "between a graph with a cache and one without, and modelrun runs "
+      "programs "
       "that are one or the other; load the two it was made of with the option "
       "file_name (decoder_model.onnx and decoder_with_past_model.onnx; "
       "optimum-cli export onnx --no-post-process keeps them), or export the "

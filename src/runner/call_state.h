@@ -16,8 +16,7 @@ namespace modelrun {
 /// call reuses.
 struct CallState {
   CallState(std::shared_ptr<const Session> session, const InputPlan& inputs,
-            std::size_t output_count, Device device,
-            bool check_recorded_shapes)
+            std::size_t output_count, Device device, bool check_recorded_shapes)
       : request(std::move(session)),
         binder(inputs, device, check_recorded_shapes),
         copies(inputs.slots().size()),

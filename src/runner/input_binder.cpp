@@ -14,9 +14,9 @@ namespace modelrun {
 namespace {
 
 std::string describe(const Tensor& tensor) {
-  return tensor.defined() ? std::string(name(tensor.dtype())) +
-                                to_string(tensor.shape())
-                          : "an undefined tensor";
+  return tensor.defined()
+             ? std::string(name(tensor.dtype())) + to_string(tensor.shape())
+             : "an undefined tensor";
 }
 
 // A number's value, for Python's `True == 1 == 1.0`.
@@ -103,8 +103,8 @@ void InputBinder::bind_scalar(const KwargPlan& plan, const Value& value) {
   if (plan.constant) {
     if (same_constant(*plan.constant, value.scalar())) return;
     throw InvalidArgument("kwarg '" + plan.name + "' is " +
-                          to_string(*plan.constant) +
-                          " in this export, got " + to_string(value.scalar()) +
+                          to_string(*plan.constant) + " in this export, got " +
+                          to_string(value.scalar()) +
                           ": leave it out, or export the model with that "
                           "value");
   }

@@ -22,13 +22,12 @@ namespace modelrun {
 /// Allocates nothing in a call like the one before. One thread at a time.
 class InputBinder {
  public:
-  InputBinder(const InputPlan& plan, Device device,
-              bool check_recorded_shapes);
+  InputBinder(const InputPlan& plan, Device device, bool check_recorded_shapes);
 
   /// One tensor a slot of the plan, contiguous, of the slot's dtype, with all
-  /// checks passed; null for a state that is not given. They are the caller's own tensors (borrowed: valid as long
-  /// as `kwargs`) or, where the one table of conversions allows it, converted
-  /// copies. Throws InvalidArgument.
+  /// checks passed; null for a state that is not given. They are the caller's
+  /// own tensors (borrowed: valid as long as `kwargs`) or, where the one table
+  /// of conversions allows it, converted copies. Throws InvalidArgument.
   std::span<const Tensor* const> bind(Kwargs kwargs);
 
   /// What the last `bind` returned.

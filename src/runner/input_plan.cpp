@@ -90,8 +90,11 @@ void InputPlan::add_kwargs(const Metadata* metadata) {
     for (KwargPlan& known : kwargs_) {
       if (known.name == name) return known;
     }
-    kwargs_.push_back({.name = name, .spec = nullptr, .slot = {},
-                       .constant = {}, .is_mapping = false});
+    kwargs_.push_back({.name = name,
+                       .spec = nullptr,
+                       .slot = {},
+                       .constant = {},
+                       .is_mapping = false});
     return kwargs_.back();
   };
   if (in_spec_ != nullptr) {
@@ -187,8 +190,7 @@ std::string to_string(const InputSlot& slot) {
   return text + "]";
 }
 
-std::vector<SymbolicDim> symbolic_dims(const Port& port,
-                                       SymbolTable& symbols) {
+std::vector<SymbolicDim> symbolic_dims(const Port& port, SymbolTable& symbols) {
   std::vector<SymbolicDim> dims;
   for (std::size_t axis = 0; axis < port.dims.size(); ++axis) {
     dims.push_back(port.dims[axis] >= 0

@@ -78,9 +78,7 @@ class InputPlan {
       const noexcept {
     return recorded_alike_;
   }
-  [[nodiscard]] const SymbolTable& symbols() const noexcept {
-    return symbols_;
-  }
+  [[nodiscard]] const SymbolTable& symbols() const noexcept { return symbols_; }
   /// Shared with the output plan, whose dimensions use the same symbols.
   [[nodiscard]] SymbolTable& symbols() noexcept { return symbols_; }
   /// Whether a dimension is an expression of symbols.

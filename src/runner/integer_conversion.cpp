@@ -53,12 +53,12 @@ Tensor convert_integers(const Tensor& tensor, DType dtype,
                         const std::string& input) {
   const Tensor source = tensor.contiguous();
   Tensor result = Tensor::empty(dtype, tensor.shape());
-  visit_integer_type(tensor.dtype(), [&]<typename From>(
-                                         std::type_identity<From>) {
-    visit_integer_type(dtype, [&]<typename To>(std::type_identity<To>) {
-      convert(source.data<const From>(), result.data<To>(), input);
-    });
-  });
+  visit_integer_type(
+      tensor.dtype(), [&]<typename From>(std::type_identity<From>) {
+        visit_integer_type(dtype, [&]<typename To>(std::type_identity<To>) {
+          convert(source.data<const From>(), result.data<To>(), input);
+        });
+      });
   return result;
 }
 

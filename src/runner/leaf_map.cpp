@@ -63,11 +63,10 @@ class Matcher {
     const bool flags = std::holds_alternative<bool>(traced) &&
                        std::holds_alternative<bool>(given);
     if (flags && traced != given) {
-      throw InvalidArgument("kwarg '" + kwarg_.name + "' has " +
-                            to_string(given) + " at '" + path +
-                            "', but the model was traced with " +
-                            to_string(traced) +
-                            ", which is part of this program");
+      throw InvalidArgument(
+          "kwarg '" + kwarg_.name + "' has " + to_string(given) + " at '" +
+          path + "', but the model was traced with " + to_string(traced) +
+          ", which is part of this program");
     }
   }
 

@@ -54,8 +54,8 @@ std::unique_ptr<CallState> ModelRunner::take_state() const {
 }
 
 std::unique_ptr<CallState> ModelRunner::make_state() const {
-  return std::make_unique<CallState>(session_, inputs_,
-                                     outputs_.slots().size(), options_.device,
+  return std::make_unique<CallState>(session_, inputs_, outputs_.slots().size(),
+                                     options_.device,
                                      options_.check_recorded_shapes);
 }
 
@@ -245,8 +245,7 @@ const Outputs& BoundRun::run() {
 void BoundRun::make_outputs() {
   runner_->fetch_outputs(*state_);
   runner_->bind_outputs(*state_);
-  frame_ = Frame::create(runner_->outputs_.structure(),
-                         state_->buffers.size());
+  frame_ = Frame::create(runner_->outputs_.structure(), state_->buffers.size());
   for (std::size_t i = 0; i < state_->buffers.size(); ++i) {
     frame_->tensors()[i] = state_->buffers[i];
   }

@@ -69,22 +69,20 @@ void OutputPlan::match_last(const Signature& signature, SymbolTable& symbols) {
   }
   // The user's outputs come last: earlier ones are mutated inputs.
   const std::size_t first = signature.outputs.size() - count;
-  Structure structure =
-      map_leaves(*structure_, [&](const Structure& leaf) {
-        const std::size_t index = first + leaf.leaf_index();
-        const Port& port = signature.outputs[index];
-        if (port.constant) {
-          return Structure::constant(json_scalar(
-              parse_json(*port.constant, port.name), port.name));
-        }
-        add_slot(MODELRUN_OUTPUT, index, port, symbols);
-        return Structure::leaf(slots_.size() - 1);
-      });
+  Structure structure = map_leaves(*structure_, [&](const Structure& leaf) {
+    const std::size_t index = first + leaf.leaf_index();
+    const Port& port = signature.outputs[index];
+    if (port.constant) {
+      return Structure::constant(
+          json_scalar(parse_json(*port.constant, port.name), port.name));
+    }
+    add_slot(MODELRUN_OUTPUT, index, port, symbols);
+    return Structure::leaf(slots_.size() - 1);
+  });
   structure_ = std::make_shared<const Structure>(std::move(structure));
 }
 
-void OutputPlan::match_names(const Signature& signature,
-                             SymbolTable& symbols) {
+void OutputPlan::match_names(const Signature& signature, SymbolTable& symbols) {
   std::vector<std::string> paths(slot_count(*structure_));
   structure_->for_each_leaf(
       "", [&](const std::string& path, const Structure& leaf) {

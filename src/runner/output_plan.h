@@ -33,7 +33,8 @@ class OutputPlan {
   /// `metadata` is null for a program that no manifest describes: there the
   /// outputs are a dict by their names. The outputs of a program are the last
   /// ones, in order; those of a program with state go by their names, and what
-  /// it lacks is in its state. `symbols` are those of the inputs. Throws InvalidArgument when the program has fewer outputs than recorded.
+  /// it lacks is in its state. `symbols` are those of the inputs. Throws
+  /// InvalidArgument when the program has fewer outputs than recorded.
   OutputPlan(const Signature& signature, const Metadata* metadata,
              SymbolTable& symbols);
 

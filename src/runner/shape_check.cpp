@@ -39,18 +39,18 @@ bool ShapeCheck::is_checked(std::size_t slot,
 void ShapeCheck::check_fixed(std::size_t slot, const Shape& shape) const {
   const InputSlot& input = plan_.slots()[slot];
   if (shape.rank() != input.dims.size()) {
-    throw InvalidArgument("input " + quoted(input) + " has the wrong rank: " +
-                          "expected " + to_string(input) + ", got shape " +
-                          to_string(shape));
+    throw InvalidArgument("input " + quoted(input) +
+                          " has the wrong rank: " + "expected " +
+                          to_string(input) + ", got shape " + to_string(shape));
   }
   for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
     const auto fixed = input.dims[axis].constant();
     if (fixed && *fixed != shape[axis]) {
-      throw InvalidArgument(
-          "input " + quoted(input) + " has the wrong shape: expected " +
-          to_string(input) + ", got " + to_string(shape) + " (axis " +
-          std::to_string(axis) + " is fixed to " + std::to_string(*fixed) +
-          " in this export)");
+      throw InvalidArgument("input " + quoted(input) +
+                            " has the wrong shape: expected " +
+                            to_string(input) + ", got " + to_string(shape) +
+                            " (axis " + std::to_string(axis) + " is fixed to " +
+                            std::to_string(*fixed) + " in this export)");
     }
   }
 }
@@ -120,11 +120,10 @@ void ShapeCheck::check_recorded(std::span<const Tensor* const> inputs) const {
 void ShapeCheck::refuse(std::size_t slot, const Shape& shape, std::size_t axis,
                         std::int64_t expected) const {
   const InputSlot& input = plan_.slots()[slot];
-  std::string message = "input " + quoted(input) +
-                        " has the wrong shape: expected " + to_string(input) +
-                        ", got " + to_string(shape) + " (axis " +
-                        std::to_string(axis) + " must be " +
-                        std::to_string(expected);
+  std::string message =
+      "input " + quoted(input) + " has the wrong shape: expected " +
+      to_string(input) + ", got " + to_string(shape) + " (axis " +
+      std::to_string(axis) + " must be " + std::to_string(expected);
   const auto symbol = input.dims[axis].symbol();
   if (symbol && origins_[*symbol] != slot) {
     message += ", as in " + quoted(plan_.slots()[origins_[*symbol]]);

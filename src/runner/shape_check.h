@@ -20,8 +20,8 @@ class ShapeCheck {
  public:
   ShapeCheck(const InputPlan& plan, bool check_recorded_shapes);
 
-  /// `inputs` has one tensor a slot, null for a state that is not given. Throws InvalidArgument, which names the
-  /// input, what was expected and what came.
+  /// `inputs` has one tensor a slot, null for a state that is not given. Throws
+  /// InvalidArgument, which names the input, what was expected and what came.
   void operator()(std::span<const Tensor* const> inputs);
 
   /// The symbols of the plan, as the last inputs set them.

@@ -33,9 +33,9 @@ TEST_P(Fixtures, NestedKwargsGiveEagersOutputs) {
     SCOPED_TRACE(golden.name);
     const NamedValues kwargs = nested_kwargs(load_golden(golden.inputs));
     const Outputs outputs = component(model, golden)(as_kwargs(kwargs));
-    EXPECT_EQ(difference(outputs, load_golden(golden.outputs),
-                         GetParam().tolerance),
-              "");
+    EXPECT_EQ(
+        difference(outputs, load_golden(golden.outputs), GetParam().tolerance),
+        "");
   }
 }
 
@@ -45,9 +45,9 @@ TEST_P(Fixtures, LeavesAsKwargsGiveEagersOutputs) {
     SCOPED_TRACE(golden.name);
     const NamedValues kwargs = flat_kwargs(load_golden(golden.inputs));
     const Outputs outputs = component(model, golden)(as_kwargs(kwargs));
-    EXPECT_EQ(difference(outputs, load_golden(golden.outputs),
-                         GetParam().tolerance),
-              "");
+    EXPECT_EQ(
+        difference(outputs, load_golden(golden.outputs), GetParam().tolerance),
+        "");
   }
 }
 
@@ -113,8 +113,7 @@ TEST_P(Fixtures, WarmupRunsEveryComponent) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Onnx, Fixtures,
-                         ::testing::ValuesIn(fixtures("onnx")),
+INSTANTIATE_TEST_SUITE_P(Onnx, Fixtures, ::testing::ValuesIn(fixtures("onnx")),
                          [](const auto& fixture) {
                            std::string name = fixture.param.name;
                            for (char& c : name) {

@@ -18,8 +18,8 @@
 namespace modelrun::testing {
 
 /// Opens a committed ONNX export by its name.
-[[nodiscard]] inline ExportedModel open_export(const std::string& name,
-                                               const LoadOptions& options = {}) {
+[[nodiscard]] inline ExportedModel open_export(
+    const std::string& name, const LoadOptions& options = {}) {
   return ExportedModel::from_pretrained(fixture(name).path, options);
 }
 

@@ -66,8 +66,8 @@ Structure structure_of(const Json& node, const Golden& golden,
   }
   if (is_constant(node)) return Structure::constant(constant_of(node));
   const std::string name = node["class"];
-  const Json& children = node.contains("fields") ? node["fields"]
-                                                 : node["items"];
+  const Json& children =
+      node.contains("fields") ? node["fields"] : node["items"];
   const bool keyed = node.contains("fields") || name.ends_with("dict");
   std::vector<Structure> items;
   std::vector<Structure::Entry> entries;
@@ -127,8 +127,8 @@ class Comparison {
     const Value actual =
         is_named && value.contains("name") ? value["name"] : value;
     if (!actual.is_scalar() || actual.scalar() != expected) {
-      differ(path, "expected " + to_string(expected) + ", got " +
-                       to_string(value));
+      differ(path,
+             "expected " + to_string(expected) + ", got " + to_string(value));
     }
     if (is_named && !value.class_name().starts_with("torch.")) {
       differ(path, "expected a class of torch, got '" +

@@ -59,7 +59,7 @@ struct Golden {
 
 /// Compares outputs with golden ones: every class, key and constant, and every
 /// tensor within `tolerance`. Empty when they are alike, else what is not.
-[[nodiscard]] std::string difference(const Value& outputs,
-                                     const Golden& golden, double tolerance);
+[[nodiscard]] std::string difference(const Value& outputs, const Golden& golden,
+                                     double tolerance);
 
 }  // namespace modelrun::testing

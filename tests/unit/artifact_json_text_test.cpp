@@ -21,9 +21,8 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(JsonText, ValuesAndTheOrderOfKeysAreKept) {
-  const std::string text =
-      R"({"z":1,"a":[true,null,-2,1.5,"x\"NaN"],)"
-      R"("m":{"k":18446744073709551615}})";
+  const std::string text = R"({"z":1,"a":[true,null,-2,1.5,"x\"NaN"],)"
+                           R"("m":{"k":18446744073709551615}})";
   EXPECT_EQ(parse_json(text, "f").dump(), text);
 }
 

@@ -30,10 +30,9 @@ FakeExport stateful_export() {
               .dims = {1, -1},
               .symbols = {"", "length"}})
       .echo({.name = "logits", .dtype = "int64", .dims = {1, -1}}, "x")
-      .growing_state({.name = "past_key_values.keys",
-                      .dtype = "int64",
-                      .dims = {1, -1}},
-                     "x", 1);
+      .growing_state(
+          {.name = "past_key_values.keys", .dtype = "int64", .dims = {1, -1}},
+          "x", 1);
   FakeExport fake;
   fake.add("model", program,
            {{"kwargs",
@@ -58,10 +57,8 @@ TEST(StatefulModel, CacheGoesInAndOutAsTheStatelessExportsValue) {
   const Value cache = prefill["past_key_values"];
   EXPECT_EQ(cache.class_name(), "transformers.cache_utils.DynamicCache");
   EXPECT_TRUE(equal(cache["keys"].tensor(), row({1, 2})));
-  const Outputs decode =
-      model({{"x", row({3})}, {"past_key_values", cache}});
-  EXPECT_TRUE(
-      equal(decode["past_key_values.keys"].tensor(), row({1, 2, 3})));
+  const Outputs decode = model({{"x", row({3})}, {"past_key_values", cache}});
+  EXPECT_TRUE(equal(decode["past_key_values.keys"].tensor(), row({1, 2, 3})));
   EXPECT_TRUE(equal(cache["keys"].tensor(), row({1, 2})));
 }
 
@@ -77,11 +74,9 @@ TEST(StatefulModel, BoundCallStartsEachRunFromTheGivenCache) {
   const auto fake = stateful_export();
   const auto model = fake.load();
   const Value cache = model({{"x", row({1})}})["past_key_values"];
-  BoundCall bound =
-      model.bind({{"x", row({5})}, {"past_key_values", cache}});
+  BoundCall bound = model.bind({{"x", row({5})}, {"past_key_values", cache}});
   for (int i = 0; i < 3; ++i) {
-    EXPECT_TRUE(
-        equal(bound()["past_key_values.keys"].tensor(), row({1, 5})));
+    EXPECT_TRUE(equal(bound()["past_key_values.keys"].tensor(), row({1, 5})));
   }
 }
 
