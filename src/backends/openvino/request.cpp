@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/openvino/request.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <openvino/runtime/exception.hpp>
+#include <utility>
+
+#include "backends/openvino/result.h"
+
+namespace modelrun::openvino {
+namespace {
+
+/// More inputs than this make an error message hard to read.
+constexpr std::size_t kShownInputs = 16;
+
+bool is_shape(const ov::Shape& shape, const std::vector<std::int64_t>& dims) {
+  return std::equal(shape.begin(), shape.end(), dims.begin(), dims.end(),
+                    [](std::size_t a, std::int64_t b) {
+                      return a == static_cast<std::size_t>(b);
+                    });
+}
+
+/// A tensor of the runtime's own, which it resizes as it needs.
+ov::Tensor own_tensor(const InputPort& port) {
+  const ov::PartialShape& partial = port.get_partial_shape();
+  ov::Shape shape(partial.rank().is_static() ? partial.size() : 1, 0);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (partial.rank().is_static() && partial[axis].is_static()) {
+      shape[axis] = static_cast<std::size_t>(partial[axis].get_length());
+    }
+  }
+  return {port.get_element_type(), shape};
+}
+
+template <typename T>
+void fill_identity(ov::Tensor& tensor) {
+  T* rows = tensor.data<T>();
+  std::iota(rows, rows + tensor.get_size(), T{0});
+}
+
+}  // namespace
+
+Request::Request(std::shared_ptr<const Session> session)
+    : session_(std::move(session)), request_(session_->make_request()) {
+  const Signature& signature = session_->signature();
+  inputs_.resize(signature.inputs().size());
+  outputs_.resize(signature.outputs().size());
+  if (signature.states().empty()) return;
+  std::map<std::string, ov::VariableState> variables;
+  for (auto& variable : request_.query_state()) {
+    variables.emplace(variable.get_name(), variable);
+  }
+  const auto& beam = session_->beam_index();
+  for (std::size_t i = 0; i < signature.states().size(); ++i) {
+    const std::string& id = signature.variable_ids()[i];
+    const auto found = variables.find(id);
+    if (found == variables.end()) {
+      throw Failure(MODELRUN_BACKEND_ERROR,
+                    "OpenVINO has no state for the variable '" + id + "'");
+    }
+    std::optional<std::size_t> axis;
+    if (beam && beam->batch_axes.contains(id)) axis = beam->batch_axes.at(id);
+    states_.emplace_back(found->second, signature.states()[i], axis);
+  }
+}
+
+void Request::bind(modelrun_port_kind kind, std::size_t index,
+                   const DLTensor* tensor) {
+  (void)port(kind, index);
+  switch (kind) {
+    case MODELRUN_INPUT:
+      if (tensor == nullptr) return inputs_[index].clear();
+      return bind_input(index, *tensor);
+    case MODELRUN_OUTPUT:
+      return bind_output(index, tensor);
+    default:
+      if (tensor == nullptr) return states_[index].reset();
+      return states_[index].set(*tensor);
+  }
+}
+
+void Request::bind_input(std::size_t index, const DLTensor& tensor) {
+  Binding& binding = inputs_[index];
+  const modelrun_port& port = session_->signature().inputs()[index];
+  if (!binding.bind(tensor, port)) return;
+  try {
+    call(MODELRUN_INVALID_ARGUMENT,
+         "binding " + binding.view().shown() + " to '" + port.name + "'", [&] {
+           request_.set_tensor(session_->inputs()[index], binding.tensor());
+         });
+  } catch (...) {
+    binding.forget();
+    throw;
+  }
+}
+
+void Request::bind_output(std::size_t index, const DLTensor* tensor) {
+  Output& output = outputs_[index];
+  if (tensor == nullptr) return output.binding.clear();
+  const modelrun_port& port = session_->signature().outputs()[index];
+  if (output.binding.bind(*tensor, port)) output.is_current = false;
+  output.is_fetched = true;
+}
+
+void Request::run() {
+  check_inputs();
+  has_run_ = false;
+  aim_outputs();
+  set_beam_index();
+  infer();
+  for (State& state : states_) state.keep(beam_size_);
+  finish_outputs();
+  has_run_ = true;
+}
+
+DLManagedTensorVersioned* Request::fetch(modelrun_port_kind kind,
+                                         std::size_t index) {
+  const char* name = port(kind, index).name;
+  if (kind == MODELRUN_STATE) return states_[index].fetch();
+  if (kind == MODELRUN_INPUT) {
+    throw Failure(MODELRUN_INVALID_ARGUMENT,
+                  "cannot fetch '" + std::string(name) + "': it is an input");
+  }
+  Output& output = outputs_[index];
+  if (!has_run_ || output.is_fetched) {
+    const char* reason =
+        !has_run_ ? "': there was no run, or the last one failed"
+        : output.binding.is_bound()
+            ? "': it is bound, so the run wrote it to the bound memory"
+            : "': it was fetched before, or was bound during the run";
+    throw Failure(MODELRUN_INVALID_ARGUMENT,
+                  "cannot fetch '" + std::string(name) + reason);
+  }
+  auto* tensor = call(MODELRUN_BACKEND_ERROR, "reading an output", [&] {
+    return copied_result(request_.get_tensor(session_->outputs()[index]), name);
+  });
+  output.is_fetched = true;
+  return tensor;
+}
+
+void Request::cancel() noexcept {
+  try {
+    request_.cancel();
+  } catch (const std::exception&) {
+    // The run goes on; that is all a cancel may leave.
+  }
+}
+
+const modelrun_port& Request::port(modelrun_port_kind kind,
+                                   std::size_t index) const {
+  const Signature& signature = session_->signature();
+  const auto& ports = kind == MODELRUN_INPUT    ? signature.inputs()
+                      : kind == MODELRUN_OUTPUT ? signature.outputs()
+                                                : signature.states();
+  if (index >= ports.size()) {
+    const char* word = kind == MODELRUN_INPUT    ? "input "
+                       : kind == MODELRUN_OUTPUT ? "output "
+                                                 : "state ";
+    throw Failure(MODELRUN_INVALID_ARGUMENT, word + std::to_string(index) +
+                                                 ": the program has " +
+                                                 std::to_string(ports.size()));
+  }
+  return ports[index];
+}
+
+void Request::check_inputs() const {
+  std::string missing;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].is_bound()) continue;
+    missing.append(missing.empty() ? " " : ", ")
+        .append(session_->signature().inputs()[i].name);
+  }
+  if (!missing.empty()) {
+    throw Failure(MODELRUN_INVALID_ARGUMENT,
+                  "cannot run: nothing is bound to the inputs" + missing);
+  }
+}
+
+void Request::aim_outputs() {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const Binding& binding = outputs_[i].binding;
+    // Kernels would read an input that they have overwritten: such an output
+    // is copied there after the run.
+    const bool direct = binding.is_bound() && !is_input_memory(binding.view());
+    aim(i, direct ? Target::caller : Target::runtime);
+    outputs_[i].is_fetched = binding.is_bound();
+  }
+}
+
+void Request::aim(std::size_t index, Target target) {
+  Output& output = outputs_[index];
+  const bool is_aimed = output.target == target &&
+                        (target == Target::runtime || output.is_current);
+  if (is_aimed) return;
+  const InputPort& port = session_->outputs()[index];
+  call(MODELRUN_INVALID_ARGUMENT,
+       "binding the output '" +
+           std::string(session_->signature().outputs()[index].name) + "'",
+       [&] {
+         request_.set_tensor(port, target == Target::caller
+                                       ? output.binding.tensor()
+                                       : own_tensor(port));
+       });
+  output.target = target;
+  output.is_current = target == Target::caller;
+}
+
+bool Request::is_input_memory(const plugin::TensorView& view) const {
+  return std::any_of(inputs_.begin(), inputs_.end(), [&](const Binding& input) {
+    return input.is_bound() && input.view().overlaps(view);
+  });
+}
+
+void Request::set_beam_index() {
+  const auto& beam = session_->beam_index();
+  if (!beam) return;
+  const std::int64_t size = batch();
+  if (size == beam_size_) return;
+  call(MODELRUN_BACKEND_ERROR, "setting beam_idx", [&] {
+    ov::Tensor rows(beam->type, {static_cast<std::size_t>(size)});
+    if (beam->type == ov::element::i64) {
+      fill_identity<std::int64_t>(rows);
+    } else {
+      fill_identity<std::int32_t>(rows);
+    }
+    request_.set_tensor(session_->beam_port(), rows);
+  });
+  beam_size_ = size;
+}
+
+std::int64_t Request::batch() const {
+  const State* first = nullptr;
+  for (const State& state : states_) {
+    if (!state.batch()) continue;
+    if (first == nullptr) first = &state;
+    if (state.batch() != first->batch()) {
+      throw Failure(MODELRUN_INVALID_ARGUMENT,
+                    "cannot run: the state '" + std::string(first->name()) +
+                        "' holds " + std::to_string(*first->batch()) +
+                        " rows, and '" + state.name() + "' " +
+                        std::to_string(*state.batch()));
+    }
+  }
+  if (first != nullptr) return *first->batch();
+  const BeamIndex& beam = *session_->beam_index();
+  if (beam.fixed_batch) return *beam.fixed_batch;
+  if (beam.batch_input >= inputs_.size()) return 1;
+  const auto& dims = inputs_[beam.batch_input].view().dims;
+  return beam.batch_axis < dims.size() ? dims[beam.batch_axis] : 1;
+}
+
+void Request::infer() {
+  try {
+    request_.infer();
+  } catch (const ov::Cancelled&) {
+    throw Failure(MODELRUN_BACKEND_ERROR, "the run was cancelled");
+  } catch (const std::exception& exception) {
+    throw Failure(MODELRUN_BACKEND_ERROR, "OpenVINO, running with " +
+                                              shown_inputs() + ": " +
+                                              words_of(exception));
+  }
+}
+
+void Request::finish_outputs() {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    Output& output = outputs_[i];
+    if (!output.binding.is_bound()) continue;
+    const plugin::TensorView& view = output.binding.view();
+    if (output.target == Target::caller) {
+      const ov::Shape& shape = output.binding.tensor().get_shape();
+      if (!is_shape(shape, view.dims)) refuse_shape(i, shape);
+      continue;
+    }
+    const ov::Tensor result = request_.get_tensor(session_->outputs()[i]);
+    if (!is_shape(result.get_shape(), view.dims)) {
+      refuse_shape(i, result.get_shape());
+    }
+    if (view.bytes != 0) std::memcpy(view.data, result.data(), view.bytes);
+  }
+}
+
+void Request::refuse_shape(std::size_t index, const ov::Shape& shape) {
+  Output& output = outputs_[index];
+  const std::string bound = output.binding.view().shown();
+  const std::vector<std::int64_t> dims(shape.begin(), shape.end());
+  const std::string made = plugin::shown_tensor(output.binding.view().dtype,
+                                                dims.data(), dims.size());
+  output.binding.forget();
+  aim(index, Target::runtime);
+  throw Failure(MODELRUN_INVALID_ARGUMENT,
+                "output '" +
+                    std::string(session_->signature().outputs()[index].name) +
+                    "' is bound to " + bound + ", but the run's is " + made +
+                    ": bind a tensor of that shape, or none");
+}
+
+std::string Request::shown_inputs() const {
+  std::string text;
+  const std::size_t count = std::min(inputs_.size(), kShownInputs);
+  for (std::size_t i = 0; i < count; ++i) {
+    text.append(i == 0 ? "" : ", ")
+        .append(session_->signature().inputs()[i].name)
+        .append(" ")
+        .append(inputs_[i].view().shown());
+  }
+  if (count < inputs_.size()) {
+    text += " and " + std::to_string(inputs_.size() - count) + " more";
+  }
+  return inputs_.empty() ? "no inputs" : text;
+}
+
+}  // namespace modelrun::openvino
