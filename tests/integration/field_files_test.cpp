@@ -298,10 +298,60 @@ TEST(FieldFiles, OperatorsThatNoStandardDefinesAreListedTogether) {
   EXPECT_TRUE(message.starts_with("ONNX Runtime ")) << message;
   EXPECT_NE(message.find(", loading '" + file.string() +
                          "': it does not have the operators my_ops:Frobnicate, "
-                         "my_ops:Twist, which no standard defines: export the "
-                         "model without them (it says: "),
+                         "my_ops:Twist, which no standard defines: name the "
+                         "library that has them by the option "
+                         "custom_op_library, or export the model without them "
+                         "(it says: "),
             std::string::npos)
       << message;
+}
+
+// A program of one operator that no standard defines.
+fs::path write_twist(const FakeFolder& folder) {
+  const auto floats = ort::tensor_type(ort::kFloat, {std::string("n")});
+  return folder.write(
+      "model.onnx", ort::Graph{.inputs = {{"x", floats}},
+                               .outputs = {{"y", floats}},
+                               .nodes = {{"Twist", {"x"}, {"y"}, {}, "my_ops"}}}
+                        .text());
+}
+
+TEST(FieldFiles, OperatorsComeOutOfALibraryThatTheCallerNames) {
+  const FakeFolder folder;
+  const auto file = write_twist(folder);
+  const auto model = ExportedModel::from_pretrained(
+      file, {.options = {{"custom_op_library",
+                          std::string(MODELRUN_TEST_CUSTOM_OPERATORS)}}});
+  EXPECT_TRUE(
+      equal(model({{"x", Tensor::from<float>({1, 2, 3}, {3})}})["y"].tensor(),
+            Tensor::from<float>({3, 2, 1}, {3})));
+}
+
+TEST(FieldFiles, LibraryBesideTheModelIsNeverLoadedByItself) {
+  const FakeFolder folder;
+  const auto file = write_twist(folder);
+  for (const char* name : {"custom_op_library.so", "model.so", "my_ops.so"}) {
+    fs::copy(MODELRUN_TEST_CUSTOM_OPERATORS, folder.path() / name);
+  }
+  EXPECT_NE(load_refusal<Unsupported>(file).find(
+                "it does not have the operators my_ops:Twist, "),
+            std::string::npos);
+}
+
+TEST(FieldFiles, WrongOperatorLibraryIsNamed) {
+  const FakeFolder folder;
+  const auto file = write_twist(folder);
+  const auto text = folder.write("text.so", "no library");
+  const std::string fake = MODELRUN_PLUGIN_DIR "/modelrun_onnxruntime.so";
+  for (const std::string& library :
+       {(folder.path() / "none.so").string(), text.string(), fake}) {
+    const std::string message =
+        load_refusal<Error>(file, {.options = {{"custom_op_library", library}}});
+    EXPECT_NE(message.find(", taking the custom operators of '" + library +
+                           "': "),
+              std::string::npos)
+        << message;
+  }
 }
 
 TEST(FieldFiles, MergedDecoderIsRefusedAtLoad) {

@@ -75,7 +75,8 @@ TEST_F(OnnxRuntimeLoad, BackendDescribesItself) {
   EXPECT_EQ(json["runtime"], "onnxruntime");
   EXPECT_TRUE(has(json["version"].get<std::string>(), "1."));
   EXPECT_EQ(json["devices"], nlohmann::json::array({"cpu"}));
-  EXPECT_EQ(json["options"], nlohmann::json::array({"device",
+  EXPECT_EQ(json["options"], nlohmann::json::array({"custom_op_library",
+                                                    "device",
                                                     "graph_optimization_level",
                                                     "threads"}));
   EXPECT_TRUE(has(json["providers"].dump(), "\"CPUExecutionProvider\""));
@@ -98,8 +99,8 @@ TEST_F(OnnxRuntimeLoad, UnknownOptionListsTheKnownOnes) {
   const Result result = try_load(add_graph(), R"({"thread": 2})");
   EXPECT_EQ(result.status, MODELRUN_INVALID_ARGUMENT);
   EXPECT_EQ(result.text,
-            "unknown onnxruntime option \"thread\"; known are: device, "
-            "graph_optimization_level, threads");
+            "unknown onnxruntime option \"thread\"; known are: "
+            "custom_op_library, device, graph_optimization_level, threads");
 }
 
 TEST_F(OnnxRuntimeLoad, OptionsOfTheWrongTypeAreRefused) {
@@ -109,6 +110,7 @@ TEST_F(OnnxRuntimeLoad, OptionsOfTheWrongTypeAreRefused) {
       R"({"threads": true})",  R"({"threads": 18446744073709551615})",
       R"({"device": 0})",      R"({"graph_optimization_level": "most"})",
       R"({"graph_optimization_level": 99})",
+      R"({"custom_op_library": ""})",
       R"([])",                 R"({"threads": )",
       "",                      "null",
       "{\"\xff\": 1}"};

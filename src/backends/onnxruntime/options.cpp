@@ -66,12 +66,20 @@ void read_optimization(Options& options, const Json& value) {
          R"("disable", "basic", "extended" or "all")", value);
 }
 
+void read_custom_op_library(Options& options, const Json& value) {
+  if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
+    refuse("custom_op_library", "the path of a shared library", value);
+  }
+  options.custom_op_library = value.get<std::string>();
+}
+
 struct Reader {
   const char* key;
   void (*read)(Options&, const Json&);
 };
 
 constexpr std::array kReaders{
+    Reader{"custom_op_library", read_custom_op_library},
     Reader{"device", read_device},
     Reader{"graph_optimization_level", read_optimization},
     Reader{"threads", read_threads},

@@ -14,6 +14,9 @@ struct Options {
   /// Threads of one operator.
   int threads = 1;
   GraphOptimizationLevel optimization = ORT_ENABLE_ALL;
+  /// A library of operators that no standard defines: code that runs. Only a
+  /// caller names it, never a model.
+  std::string custom_op_library = {};
 };
 
 /// The keys that `parse_options` knows, in alphabetical order.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/onnxruntime/session.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <unordered_map>
@@ -32,6 +33,13 @@ Handle<OrtSessionOptions> make_session_options(const Runtime& runtime,
   runtime.check(
       api.SetSessionGraphOptimizationLevel(raw, options.optimization),
       "setting the optimization level");
+  if (!options.custom_op_library.empty()) {
+    // A bare name would be looked for among the system's libraries.
+    const std::string library =
+        std::filesystem::absolute(options.custom_op_library).string();
+    runtime.check(api.RegisterCustomOpsLibrary_V2(raw, library.c_str()),
+                  "taking the custom operators of '" + library + "'");
+  }
   return made;
 }
 
@@ -44,7 +52,8 @@ bool refuses_place(const OrtApi& api, const OrtStatus* status) {
 
 Handle<OrtSession> create_session(const Runtime& runtime,
                                   const std::string& path,
-                                  OrtSessionOptions* options) {
+                                  OrtSessionOptions* options,
+                                  bool has_custom_operators) {
   const OrtApi& api = runtime.api();
   OrtSession* session = nullptr;
   OrtStatus* status = api.CreateSession(runtime.environment(), path.c_str(),
@@ -58,15 +67,17 @@ Handle<OrtSession> create_session(const Runtime& runtime,
     status = api.CreateSession(runtime.environment(), path.c_str(), options,
                                &session);
   }
-  if (status != nullptr) {
+  // A library that the caller named has said itself what it lacks.
+  if (status != nullptr && !has_custom_operators) {
     const std::string foreign = foreign_operators(path);
     if (!foreign.empty()) {
       const Handle<OrtStatus> refusal(status, api.ReleaseStatus);
       throw Failure(MODELRUN_UNSUPPORTED,
                     "ONNX Runtime " + runtime.version() + ", " + doing +
                         ": it does not have the operators " + foreign +
-                        ", which no standard defines: export the model "
-                        "without them (it says: " +
+                        ", which no standard defines: name the library "
+                        "that has them by the option custom_op_library, or "
+                        "export the model without them (it says: " +
                         api.GetErrorMessage(status) + ")");
     }
   }
@@ -83,7 +94,8 @@ Session::Session(std::shared_ptr<const Runtime> runtime,
       session_(nullptr, runtime_->api().ReleaseSession) {
   const auto made = make_session_options(*runtime_, options_);
   provider_ = use_device(*runtime_, options_.device, made.get());
-  session_ = create_session(*runtime_, path, made.get());
+  session_ = create_session(*runtime_, path, made.get(),
+                            !options_.custom_op_library.empty());
   signature_ = std::make_unique<const Signature>(*runtime_, session_.get());
   for (const auto& port : signature_->inputs()) {
     input_names_.push_back(port.name);
