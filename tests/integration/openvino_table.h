@@ -60,8 +60,7 @@ class OpenVinoTest : public ::testing::Test {
       GTEST_SKIP() << "no plugin for OpenVINO " << runtime().version;
     }
     host = std::make_unique<Host>(runtime().library.c_str());
-    require_ok(
-        call(openvino_table().backend_create, &host->host, &backend));
+    require_ok(call(openvino_table().backend_create, &host->host, &backend));
     std::string pattern =
         (std::filesystem::temp_directory_path() / "modelrun-XXXXXX").string();
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
@@ -94,10 +93,9 @@ class OpenVinoTest : public ::testing::Test {
     return sessions.back();
   }
   /// Writes `text` to a file of this name and loads it.
-  modelrun_session* load_text(const std::string& text,
-                              const std::string& name = "model.xml",
-                              const std::string& options =
-                                  R"({"threads": 1})") {
+  modelrun_session* load_text(
+      const std::string& text, const std::string& name = "model.xml",
+      const std::string& options = R"({"threads": 1})") {
     std::ofstream(folder / name, std::ios::binary) << text;
     return load(folder / name, options);
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/openvino/options.h"
 
+#include <algorithm>
 #include <array>
 
 #include "backends/common/option_reader.h"
+#include "backends/openvino/repairs.h"
 #include "core/usable_cores.h"
 
 namespace modelrun::openvino {
@@ -45,10 +47,27 @@ void read_config(Options& options, const Json& value) {
   }
 }
 
+void read_skip_repairs(Options& options, const Json& value) {
+  const std::vector<std::string> known = repair_names();
+  const auto is_known = [&](const Json& name) {
+    return name.is_string() &&
+           std::find(known.begin(), known.end(),
+                     name.get_ref<const std::string&>()) != known.end();
+  };
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_known)) {
+    plugin::refuse_option(kPlugin, "skip_repairs",
+                          "a list of these: " + Json(known).dump(), value);
+  }
+  for (const Json& name : value) {
+    options.skip_repairs.insert(name.get<std::string>());
+  }
+}
+
 constexpr std::array kReaders{
     OptionReader<Options>{"cache_dir", read_cache_dir},
     OptionReader<Options>{"config", read_config},
     OptionReader<Options>{"device", read_device},
+    OptionReader<Options>{"skip_repairs", read_skip_repairs},
     OptionReader<Options>{"threads", read_threads},
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct Options {
   std::string cache_dir;
   /// Properties of OpenVINO's, as text; they go over everything else.
   std::map<std::string, std::string> config;
+  /// Names of repairs that are not made.
+  std::set<std::string> skip_repairs;
 };
 
 /// The keys that `parse_options` knows, in alphabetical order.

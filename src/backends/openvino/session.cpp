@@ -44,6 +44,8 @@ Session::Session(std::shared_ptr<const Runtime> runtime,
                  const std::string& path, const Options& options)
     : runtime_(std::move(runtime)), options_(options) {
   const std::shared_ptr<ov::Model> model = read_model(*runtime_, path);
+  repairs_ = call(MODELRUN_BACKEND_ERROR, "repairing '" + path + "'",
+                  [&] { return repair(*model, options_.skip_repairs); });
   beam_ = find_beam_index(*model);
   signature_ = std::make_unique<const Signature>(
       *model, beam_ ? std::optional(beam_->input) : std::nullopt);
@@ -112,6 +114,8 @@ std::string Session::describe() const {
        property_of(compiled_, "DYNAMIC_QUANTIZATION_GROUP_SIZE")}};
   const std::string threads = property_of(compiled_, "INFERENCE_NUM_THREADS");
   if (!threads.empty()) text["threads"] = std::stoi(threads);
+  text["repairs"] = nlohmann::json::object();
+  for (const auto& [name, places] : repairs_) text["repairs"][name] = places;
   return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -10,6 +10,7 @@
 #include "backends/openvino/beam_index.h"
 #include "backends/openvino/device.h"
 #include "backends/openvino/options.h"
+#include "backends/openvino/repairs.h"
 #include "backends/openvino/runtime.h"
 #include "backends/openvino/signature.h"
 
@@ -54,6 +55,7 @@ class Session {
   std::shared_ptr<const Runtime> runtime_;
   Options options_;
   Device device_;
+  std::vector<AppliedRepair> repairs_;
   mutable ov::CompiledModel compiled_;
   std::unique_ptr<const Signature> signature_;
   std::vector<InputPort> inputs_;
