@@ -55,7 +55,8 @@ format: build/lint-venv/.made ## Format the sources
 
 tidy: build build/lint-venv/.made ## Run clang-tidy
 	@printf '%s\n' $(filter %.cpp,$(filter src/% cli/%,$(SOURCES))) | \
-	  xargs -n 1 -P "$$(nproc)" build/lint-venv/bin/clang-tidy -p build --quiet
+	  xargs -n 1 -P "$$(nproc)" build/lint-venv/bin/clang-tidy -p build --quiet \
+	    --extra-arg=-Wno-unknown-warning-option
 
 bench: build $(VENV)/.made ## Measure what a call costs
 	@$(RUNTIMES) build/bin/call_overhead

@@ -10,10 +10,11 @@ jobs=$(nproc)
 
 build() {
   local preset=$1
-  shift
+  local target=$2
+  shift 2
   cmake --preset "$preset" --log-level=WARNING -DMODELRUN_BUILD_CLI=OFF \
     -DMODELRUN_BUILD_EXAMPLES=OFF "$@"
-  cmake --build --preset "$preset"
+  cmake --build --preset "$preset" --target "$target"
 }
 
 # Sanitizers need the address space as it was before kernels randomized more of
@@ -23,7 +24,7 @@ if setarch -R true 2>/dev/null; then
   fixed_addresses=(setarch -R)
 fi
 
-build asan "$@"
+build asan all "$@"
 export UBSAN_OPTIONS=print_stacktrace=1
 "${fixed_addresses[@]}" ctest --preset asan --parallel "$jobs"
 for target in "$PWD"/build/asan/bin/modelrun_*_fuzz; do
@@ -34,7 +35,7 @@ for target in "$PWD"/build/asan/bin/modelrun_*_fuzz; do
     -max_total_time="$fuzz_seconds" "../../tests/fuzz/seeds/${name%_fuzz}")
 done
 
-build tsan "$@"
+build tsan modelrun_concurrency_tests "$@"
 export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
-"${fixed_addresses[@]}" ctest --preset tsan --parallel "$jobs" \
-  --tests-regex 'Concurren|Thread'
+VIRTUAL_ENV=${VIRTUAL_ENV:-$PWD/build/venv} \
+  "${fixed_addresses[@]}" build/tsan/bin/modelrun_concurrency_tests

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
 #include <vector>
 
 #include "modelrun/error.h"
@@ -330,16 +328,16 @@ TEST(ExportedModel, SeveralComponentsAreCalledOneByOne) {
 
 TEST(ExportedModel, FormatWithoutABackendLoadsAndRaisesWhenCalled) {
   FakeFolder folder;
-  folder.write("model.pte", "{}");
+  folder.write("model.mlpackage", "{}");
   folder.write("export.json",
-               R"({"schema_version": 1, "export_format": "executorch",
-                   "components": {"model": {"file": "model.pte",
+               R"({"schema_version": 1, "export_format": "coreml",
+                   "components": {"model": {"file": "model.mlpackage",
                    "metadata": {"export_dtype": "bfloat16"}}}})");
   const auto model = ExportedModel::from_pretrained(folder.path());
   EXPECT_EQ(model.dtype(), DType::bfloat16);
   EXPECT_EQ(call_error<Unsupported>(model, {}).starts_with(
                 "no registered backend reads the format "
-                "'executorch' of component 'model'"),
+                "'coreml' of component 'model'"),
             true);
 }
 
@@ -457,29 +455,6 @@ TEST(ExportedModel, SharedOutputsOutliveTheModel) {
         {.share_outputs = true});
   }
   EXPECT_EQ(outputs[0].tensor().data<std::int64_t>()[1], 4);
-}
-
-TEST(ExportedModel, ManyThreadsCallOneModel) {
-  const auto fake = bert();
-  const auto model = fake.load();
-  std::atomic<int> wrong{0};
-  std::vector<std::thread> threads;
-  for (std::int64_t t = 0; t < 8; ++t) {
-    threads.emplace_back([&, t] {
-      for (std::int64_t i = 0; i < 50; ++i) {
-        const Outputs outputs =
-            model({{"input_ids", int64s({1 + t % 3, 4}, t * 100 + i)},
-                   {"attention_mask", int64s({1 + t % 3, 4}, 0)},
-                   {"unknown", int64s({1})}},
-                  {.share_outputs = i % 2 == 0});
-        if (outputs[0].tensor().data<std::int64_t>()[0] != t * 100 + i) {
-          ++wrong;
-        }
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(wrong, 0);
 }
 
 TEST(ExportedModel, ConfigsAreValues) {

@@ -53,12 +53,11 @@ TEST(ConcurrentCalls, AnswerTheirOwnInputs) {
   const auto model = open_export("bert", {.threads = 1});
   const auto calls = known_calls(model);
   EXPECT_EQ(failures_of([&](int thread, int round) {
-              const Known& known = calls[static_cast<std::size_t>(
-                  (thread + round) % kThreads)];
-              const Outputs outputs =
-                  call(model, known.kwargs,
-                       {.share_inputs = round % 3 != 0,
-                        .share_outputs = round % 2 == 0});
+              const Known& known =
+                  calls[static_cast<std::size_t>((thread + round) % kThreads)];
+              const Outputs outputs = call(model, known.kwargs,
+                                           {.share_inputs = round % 3 != 0,
+                                            .share_outputs = round % 2 == 0});
               return equal(outputs[0].tensor(), known.answer);
             }),
             0);
@@ -139,7 +138,8 @@ TEST(ConcurrentCalls, RefusedCallsDoNotDisturbOthers) {
   EXPECT_EQ(failures_of([&](int thread, int round) {
               const Known& known = calls[static_cast<std::size_t>(thread)];
               if ((thread + round) % 2 == 0) {
-                return refusal(model, without(known.kwargs, "attention_mask")) ==
+                return refusal(model,
+                               without(known.kwargs, "attention_mask")) ==
                        "missing inputs: expected 'attention_mask' int64[s43, "
                        "s53]; got 'input_ids'";
               }
