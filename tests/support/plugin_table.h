@@ -99,10 +99,10 @@ struct View {
 
 using Floats = std::vector<float>;
 
-inline testing::AssertionResult has(const std::string& text,
+inline ::testing::AssertionResult has(const std::string& text,
                                     const std::string& part) {
-  if (text.find(part) != text.npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure()
+  if (text.find(part) != text.npos) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure()
          << "expected to find: " << part << "\n  in: " << text;
 }
 
