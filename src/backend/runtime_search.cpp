@@ -32,6 +32,11 @@ constexpr std::array kDescriptions = {
                        .package_folder = "executorch/lib",
                        .fix = "pip install executorch==1.5.1",
                        .release_tied = true},
+    RuntimeDescription{.backend = "torch",
+                       .library = "libtorch_cpu.so",
+                       .package_folder = "torch/lib",
+                       .fix = "pip install torch==2.15.0",
+                       .release_tied = true},
 };
 
 constexpr const char* kOption = "option runtime_path";
