@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/executorch/error_words.h"
 
+#include <charconv>
+#include <cstdint>
+
 #include "backends/executorch/api.h"
 
 namespace modelrun::executorch {
 namespace {
+
+constexpr std::string_view kUnknown = "unknown error";
 
 modelrun_status status_of(et::Error error) noexcept {
   switch (error) {
@@ -19,6 +24,25 @@ modelrun_status status_of(et::Error error) noexcept {
     default:
       return MODELRUN_BACKEND_ERROR;
   }
+}
+
+/// The runtime logs its codes as numbers: "failed: 0x12" becomes words.
+std::string with_words(const std::string& text) {
+  std::string result;
+  std::size_t from = 0;
+  for (auto at = text.find("0x"); at != text.npos; at = text.find("0x", from)) {
+    const char* const digits = text.data() + at + 2;
+    std::uint32_t code = 0;
+    const auto end =
+        std::from_chars(digits, text.data() + text.size(), code, 16).ptr;
+    const auto words = words_of(static_cast<et::Error>(code));
+    const auto next = static_cast<std::size_t>(end - text.data());
+    const bool is_known = end != digits && code != 0 && words != kUnknown;
+    result.append(text, from, at - from);
+    result.append(is_known ? words : text.substr(at, next - at));
+    from = next;
+  }
+  return result.append(text, from);
 }
 
 }  // namespace
@@ -68,13 +92,13 @@ std::string_view words_of(et::Error error) noexcept {
     case et::Error::DelegateInvalidHandle:
       return "a delegate was given a handle that is not valid";
   }
-  return "unknown error";
+  return kUnknown;
 }
 
 void fail(et::Error error, std::string_view doing, LogCapture& log) {
   std::string message(doing);
   message.append(": ").append(words_of(error));
-  const std::string said = log.take();
+  const std::string said = with_words(log.take());
   if (!said.empty()) message.append(" (ExecuTorch: ").append(said).append(")");
   throw Failure(status_of(error), std::move(message));
 }

@@ -13,30 +13,111 @@ namespace {
 // The numbers of the fields in ExecuTorch's schema/program.fbs.
 namespace field {
 constexpr int kProgramVersion = 0, kProgramPlans = 1;
-constexpr int kPlanName = 0, kPlanOutputs = 4, kPlanChains = 5,
-              kPlanOperators = 6, kPlanDelegates = 7;
+constexpr int kPlanName = 0, kPlanValues = 2, kPlanInputs = 3, kPlanOutputs = 4,
+              kPlanChains = 5, kPlanOperators = 6, kPlanDelegates = 7;
 constexpr int kChainInstructions = 2;
 constexpr int kInstructionKind = 0, kInstruction = 1;
-constexpr int kCallArguments = 1;
-constexpr int kMoveTo = 1;
+constexpr int kCalled = 0, kCallArguments = 1;
+constexpr int kMoveFrom = 0, kMoveTo = 1;
+constexpr int kJumpCondition = 0, kJumpTo = 1;
+constexpr int kFreed = 0;
+constexpr int kValueKind = 0, kValue = 1;
+constexpr int kTensorConstant = 5;
 constexpr int kOperatorName = 0, kOperatorOverload = 1;
 constexpr int kDelegateId = 0;
 }  // namespace field
 
-/// The kinds of instruction that write values.
-constexpr std::uint8_t kKernelCall = 1, kDelegateCall = 2, kMoveCall = 3;
+constexpr std::uint8_t kTensorValue = 5;
 
-/// Arguments are values that are read and those that are written, alike.
-void add_written(const FlatTable& instruction, std::set<std::int32_t>& values) {
-  const auto kind =
-      instruction.number<std::uint8_t>(field::kInstructionKind, 0);
-  const auto call = instruction.table(field::kInstruction);
-  if (!call) return;
-  if (kind == kKernelCall || kind == kDelegateCall) {
-    const auto arguments = call->integers(field::kCallArguments);
-    values.insert(arguments.begin(), arguments.end());
-  } else if (kind == kMoveCall) {
-    values.insert(call->number<std::int32_t>(field::kMoveTo, 0));
+/// The kinds of instruction.
+constexpr std::uint8_t kKernelCall = 1, kDelegateCall = 2, kMoveCall = 3,
+                       kJumpFalseCall = 4, kFreeCall = 5;
+
+/// The runtime looks numbers up without asking whether there are so many, so
+/// that a damaged program would crash.
+void check_number(std::int64_t number, std::size_t count, const char* what) {
+  if (number >= 0 && static_cast<std::uint64_t>(number) < count) return;
+  throw Failure(MODELRUN_BACKEND_ERROR,
+                std::string("the program is damaged: it has ") +
+                    std::to_string(count) + ' ' + what + ", and uses number " +
+                    std::to_string(number));
+}
+
+/// The instructions of one method, checked, and the values that they write.
+class InstructionReader {
+ public:
+  explicit InstructionReader(const FlatTable& plan)
+      : values_(plan.tables(field::kPlanValues).size()),
+        operators_(plan.tables(field::kPlanOperators).size()),
+        delegates_(plan.tables(field::kPlanDelegates).size()) {
+    for (const FlatTable& chain : plan.tables(field::kPlanChains)) {
+      const auto instructions = chain.tables(field::kChainInstructions);
+      for (const auto& each : instructions) read(each, instructions.size());
+    }
+  }
+
+  [[nodiscard]] bool writes(std::int32_t value) const {
+    return written_.count(value) != 0;
+  }
+
+ private:
+  void read(const FlatTable& instruction, std::size_t count) {
+    const auto call = instruction.table(field::kInstruction);
+    if (!call) return check_number(0, 0, "instructions of this kind");
+    switch (instruction.number<std::uint8_t>(field::kInstructionKind, 0)) {
+      case kKernelCall:
+        check_number(call->number(field::kCalled, 0), operators_, "operators");
+        return read_arguments(*call);
+      case kDelegateCall:
+        check_number(call->number(field::kCalled, 0), delegates_, "delegates");
+        return read_arguments(*call);
+      case kMoveCall:
+        check_value(call->number(field::kMoveFrom, 0));
+        written_.insert(call->number(field::kMoveTo, 0));
+        return check_value(call->number(field::kMoveTo, 0));
+      case kJumpFalseCall:
+        check_number(call->number(field::kJumpTo, 0), count + 1,
+                     "instructions");
+        return check_value(call->number(field::kJumpCondition, 0));
+      case kFreeCall:
+        return check_value(call->number(field::kFreed, 0));
+      default:
+        check_number(0, 0, "instructions of this kind");
+    }
+  }
+
+  /// Arguments are values that are read and those that are written, alike.
+  void read_arguments(const FlatTable& call) {
+    for (const auto value : call.integers(field::kCallArguments)) {
+      check_value(value);
+      written_.insert(value);
+    }
+  }
+
+  void check_value(std::int32_t value) const {
+    check_number(value, values_, "values");
+  }
+
+  std::size_t values_;
+  std::size_t operators_;
+  std::size_t delegates_;
+  std::set<std::int32_t> written_;
+};
+
+/// An input that is a constant would be written to the file's memory.
+void check_inputs(const FlatTable& plan) {
+  const auto values = plan.tables(field::kPlanValues);
+  for (const auto index : plan.integers(field::kPlanInputs)) {
+    check_number(index, values.size(), "values");
+    const FlatTable& value = values[static_cast<std::size_t>(index)];
+    if (value.number<std::uint8_t>(field::kValueKind, 0) != kTensorValue) {
+      continue;
+    }
+    const auto tensor = value.table(field::kValue);
+    if (tensor && tensor->number<std::uint32_t>(field::kTensorConstant, 0)) {
+      throw Failure(MODELRUN_BACKEND_ERROR,
+                    "the program is damaged: an input of it is a constant");
+    }
   }
 }
 
@@ -60,14 +141,10 @@ Plan plan_of(const FlatTable& table) {
   plan.backends = names(
       table.tables(field::kPlanDelegates),
       [](const FlatTable& each) { return each.text(field::kDelegateId); });
-  std::set<std::int32_t> written;
-  for (const FlatTable& chain : table.tables(field::kPlanChains)) {
-    for (const auto& each : chain.tables(field::kChainInstructions)) {
-      add_written(each, written);
-    }
-  }
-  for (const std::int32_t output : table.integers(field::kPlanOutputs)) {
-    plan.computed.push_back(written.count(output) != 0);
+  check_inputs(table);
+  const InstructionReader instructions(table);
+  for (const auto output : table.integers(field::kPlanOutputs)) {
+    plan.computed.push_back(instructions.writes(output));
   }
   return plan;
 }

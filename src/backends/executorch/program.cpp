@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <span>
 #include <system_error>
 
 #include "backends/executorch/error_words.h"
@@ -51,19 +50,25 @@ Program::Program(const std::string& path) : path_(path) {
                     et::DataLoader::SegmentInfo(
                         et::DataLoader::SegmentInfo::Type::Program)),
       doing, log);
-  const std::span bytes(static_cast<const std::byte*>(file.data()),
-                        file.size());
-  const ProgramFacts facts = read_facts(bytes);
-  if (facts.version > et::Program::kMaxSupportedSchemaVersion) {
-    throw Failure(
-        MODELRUN_UNSUPPORTED,
-        doing + ": it is of schema version " + std::to_string(facts.version) +
-            ", expected " +
-            std::to_string(et::Program::kMaxSupportedSchemaVersion) +
-            ": export it with executorch " MODELRUN_EXECUTORCH_VERSION);
+  try {
+    read({static_cast<const std::byte*>(file.data()), file.size()});
+  } catch (const Failure& failure) {
+    throw Failure(failure.status(), doing + ": " + failure.what());
+  }
+}
+
+void Program::read(std::span<const std::byte> file) {
+  const ProgramFacts facts = read_facts(file);
+  constexpr auto kNewest = et::Program::kMaxSupportedSchemaVersion;
+  if (facts.version > kNewest) {
+    throw Failure(MODELRUN_UNSUPPORTED,
+                  "it is of schema version " + std::to_string(facts.version) +
+                      ", expected " + std::to_string(kNewest) +
+                      ": export it with executorch "
+                      MODELRUN_EXECUTORCH_VERSION);
   }
   choose_method(facts);
-  plan_ = read_plan(bytes, method_);
+  plan_ = read_plan(file, method_);
 }
 
 void Program::choose_method(const ProgramFacts& facts) {
@@ -77,8 +82,7 @@ void Program::choose_method(const ProgramFacts& facts) {
     method_ = methods.front();
     return;
   }
-  std::string message =
-      "loading '" + path_ + "': expected a method 'forward', got ";
+  std::string message = "expected a method 'forward', got ";
   message += methods.empty() ? "none" : "";
   for (const std::string& method : methods) {
     message.append(&method == &methods.front() ? "'" : ", '")

@@ -4,7 +4,9 @@
 #include <executorch/extension/data_loader/mmap_data_loader.h>
 #include <executorch/runtime/executor/program.h>
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "backends/executorch/api.h"
@@ -28,6 +30,7 @@ class Program {
  private:
   using Loader = ::executorch::extension::MmapDataLoader;
 
+  void read(std::span<const std::byte> file);
   void choose_method(const ProgramFacts& facts);
 
   std::string path_;
