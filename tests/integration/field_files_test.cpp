@@ -28,9 +28,9 @@ void copy_bert(const fs::path& folder) {
 void expect_bert(const fs::path& path) {
   const NamedValues kwargs = kwargs_of("bert", "padded");
   const auto model = ExportedModel::from_pretrained(path);
-  EXPECT_TRUE(equal(call(model, kwargs)["last_hidden_state"].tensor(),
-                    call(open_export("bert"), kwargs)["last_hidden_state"]
-                        .tensor()));
+  EXPECT_TRUE(
+      equal(call(model, kwargs)["last_hidden_state"].tensor(),
+            call(open_export("bert"), kwargs)["last_hidden_state"].tensor()));
 }
 
 // A Hub cache of `bert`: blobs, and a snapshot to be filled with links.
@@ -127,8 +127,8 @@ TEST(FieldFiles, DataLinkThatLeavesTheRepoIsRefused) {
 
 TEST(FieldFiles, DataIsFoundByTheNameInTheGraphWhateverItsSuffix) {
   const Tensor x = Tensor::zeros(DType::float32, {64});
-  const Tensor expected = open_graph("external_no_suffix.onnx")({{"x", x}})[0]
-                              .tensor();
+  const Tensor expected =
+      open_graph("external_no_suffix.onnx")({{"x", x}})[0].tensor();
   for (const char* name : {"external_spaces.onnx", "external_unicode.onnx",
                            "external_folder.onnx"}) {
     EXPECT_TRUE(equal(open_graph(name)({{"x", x}})[0].tensor(), expected))
@@ -136,11 +136,35 @@ TEST(FieldFiles, DataIsFoundByTheNameInTheGraphWhateverItsSuffix) {
   }
 }
 
+// Another current folder, until the end of the block.
+class CurrentFolder {
+ public:
+  explicit CurrentFolder(const fs::path& folder) : before_(fs::current_path()) {
+    fs::current_path(folder);
+  }
+  ~CurrentFolder() { fs::current_path(before_); }
+  CurrentFolder(const CurrentFolder&) = delete;
+  CurrentFolder& operator=(const CurrentFolder&) = delete;
+
+ private:
+  fs::path before_;
+};
+
+TEST(FieldFiles, RelativePathsLoad) {
+  const CurrentFolder here(fixture("bert").path.parent_path());
+  expect_bert("onnx");
+  expect_bert("onnx/model.onnx");
+  const CurrentFolder inside(fixture("bert").path);
+  expect_bert(".");
+  expect_bert("model.onnx");
+}
+
 TEST(FieldFiles, DataThatWasNotCopiedIsNamed) {
   const FakeFolder folder;
   copy_bert(folder.path());
   fs::remove(folder.path() / kData);
-  // Data of another place does not stand in, not even the current folder's.
+  // What the current folder holds does not stand in.
+  const CurrentFolder with_data(fixture("bert").path);
   EXPECT_EQ(load_refusal<NotFound>(folder.path()),
             (folder.path() / kProgram).string() +
                 ": initializer 'embeddings.word_embeddings.weight' (external "
@@ -152,11 +176,11 @@ TEST(FieldFiles, DataThatWasNotCopiedIsNamed) {
 TEST(FieldFiles, ConstantThatPointsAtAMissingFileNamesItsNode) {
   const fs::path file = graph_file("external_constant_missing.onnx");
   const std::string message = load_refusal<NotFound>(file);
-  EXPECT_TRUE(message.starts_with(file.string() +
-                                  ": attribute 'value' of node '"))
+  EXPECT_TRUE(
+      message.starts_with(file.string() + ": attribute 'value' of node '"))
       << message;
-  EXPECT_TRUE(message.ends_with(
-      ": it goes with the program, copy or download it, too"))
+  EXPECT_TRUE(
+      message.ends_with(": it goes with the program, copy or download it, too"))
       << message;
 }
 
@@ -190,8 +214,8 @@ TEST(FieldFiles, CutProgramsAreRefused) {
   for (const auto left : {size - 1, size / 2, size / 3, std::uintmax_t{20}}) {
     fs::resize_file(program, left);
     const std::string message = load_refusal(folder.path());
-    EXPECT_TRUE(message.starts_with(
-        program.string() + ": is no valid ONNX program, at byte "))
+    EXPECT_TRUE(message.starts_with(program.string() +
+                                    ": is no valid ONNX program, at byte "))
         << message;
   }
   fs::resize_file(program, 0);
@@ -200,7 +224,8 @@ TEST(FieldFiles, CutProgramsAreRefused) {
 }
 
 TEST(FieldFiles, DataLocationsThatLeaveAreRefused) {
-  for (const char* name : {"external_escaping.onnx", "external_absolute.onnx"}) {
+  for (const char* name :
+       {"external_escaping.onnx", "external_absolute.onnx"}) {
     const std::string message = load_refusal(graph_file(name));
     EXPECT_NE(message.find(" (external data): expected a relative path within "
                            "the directory, got "),
@@ -345,11 +370,11 @@ TEST(FieldFiles, WrongOperatorLibraryIsNamed) {
   const std::string fake = MODELRUN_PLUGIN_DIR "/modelrun_onnxruntime.so";
   for (const std::string& library :
        {(folder.path() / "none.so").string(), text.string(), fake}) {
-    const std::string message =
-        load_refusal<Error>(file, {.options = {{"custom_op_library", library}}});
-    EXPECT_NE(message.find(", taking the custom operators of '" + library +
-                           "': "),
-              std::string::npos)
+    const std::string message = load_refusal<Error>(
+        file, {.options = {{"custom_op_library", library}}});
+    EXPECT_NE(
+        message.find(", taking the custom operators of '" + library + "': "),
+        std::string::npos)
         << message;
   }
 }
@@ -366,19 +391,20 @@ TEST(FieldFiles, MergedDecoderIsRefusedAtLoad) {
   };
   const auto file = folder.write(
       "decoder_model_merged.onnx",
-      ort::Graph{.inputs = {{"input_ids", ids}, {"use_cache_branch", flag}},
-                 .outputs = {{"logits", ids}},
-                 .nodes = {{"If",
-                            {"use_cache_branch"},
-                            {"logits"},
-                            {ort::graph_attribute("then_branch", branch("Abs")),
-                             ort::graph_attribute("else_branch",
-                                                  branch("Neg"))}}}}
+      ort::Graph{
+          .inputs = {{"input_ids", ids}, {"use_cache_branch", flag}},
+          .outputs = {{"logits", ids}},
+          .nodes = {{"If",
+                     {"use_cache_branch"},
+                     {"logits"},
+                     {ort::graph_attribute("then_branch", branch("Abs")),
+                      ort::graph_attribute("else_branch", branch("Neg"))}}}}
           .text());
   const std::string expected =
       file.string() +
       ": is a merged decoder of optimum: its input 'use_cache_branch' chooses "
-      "between a graph with a cache and one without, and modelrun runs programs "
+      "between a graph with a cache and one without, and modelrun runs "
+      "programs "
       "that are one or the other; load the two it was made of with the option "
       "file_name (decoder_model.onnx and decoder_with_past_model.onnx; "
       "optimum-cli export onnx --no-post-process keeps them), or export the "

@@ -107,10 +107,11 @@ TEST(FieldInputs, WideIdsAreNarrowedOnlyWhenTheyFit) {
   EXPECT_TRUE(equal(model({{name, wide}})[0].tensor(),
                     model({{name, narrow}})[0].tensor()));
   const std::int64_t huge = std::int64_t{1} << 40;
-  EXPECT_EQ(refusal(model, {{name, Tensor::from<std::int64_t>({4, huge, 2},
-                                                              {1, 3})}}),
-            "input 'input_ids' holds 1099511627776 at element 1, which does not fit "
-            "int32");
+  EXPECT_EQ(
+      refusal(model,
+              {{name, Tensor::from<std::int64_t>({4, huge, 2}, {1, 3})}}),
+      "input 'input_ids' holds 1099511627776 at element 1, which does not fit "
+      "int32");
 }
 
 TEST(FieldInputs, IdsPastTheEmbeddingAreRefused) {
@@ -127,24 +128,25 @@ TEST(FieldInputs, IdsPastTheEmbeddingAreRefused) {
 
 TEST(FieldInputs, FloatsForIdsAreRefusedByNameDtypeAndShape) {
   const auto model = open_export("bert");
-  EXPECT_EQ(refusal(model, {{"input_ids", Tensor::zeros(DType::float32, {2, 7})},
-                            {"attention_mask", int64s({2, 7}, 1)}}),
-            "input 'input_ids' has the wrong dtype: expected int64[s43, s53], "
-            "got float32[2, 7]: convert it before the call");
-  EXPECT_EQ(refusal(model, {{"input_ids", int64s({2, 7}, 1)},
-                            {"attention_mask",
-                             Tensor::zeros(DType::bool_, {2, 7})}}),
-            "input 'attention_mask' has the wrong dtype: expected int64[s43, "
-            "s53], got bool[2, 7]: convert it before the call");
+  EXPECT_EQ(
+      refusal(model, {{"input_ids", Tensor::zeros(DType::float32, {2, 7})},
+                      {"attention_mask", int64s({2, 7}, 1)}}),
+      "input 'input_ids' has the wrong dtype: expected int64[s43, s53], "
+      "got float32[2, 7]: convert it before the call");
+  EXPECT_EQ(
+      refusal(model, {{"input_ids", int64s({2, 7}, 1)},
+                      {"attention_mask", Tensor::zeros(DType::bool_, {2, 7})}}),
+      "input 'attention_mask' has the wrong dtype: expected int64[s43, "
+      "s53], got bool[2, 7]: convert it before the call");
 }
 
 TEST(FieldInputs, WrongRankNamesTheInputAndBothShapes) {
   const auto model = open_export("bert");
   const Tensor mask = int64s({1, 7}, 1);
-  EXPECT_EQ(refusal(model, {{"input_ids", int64s({7}, 1)},
-                            {"attention_mask", mask}}),
-            "input 'input_ids' has the wrong rank: expected int64[s43, s53], "
-            "got shape [7]");
+  EXPECT_EQ(
+      refusal(model, {{"input_ids", int64s({7}, 1)}, {"attention_mask", mask}}),
+      "input 'input_ids' has the wrong rank: expected int64[s43, s53], "
+      "got shape [7]");
   EXPECT_EQ(refusal(model, {{"input_ids", int64s({1, 1, 7}, 1)},
                             {"attention_mask", mask}}),
             "input 'input_ids' has the wrong rank: expected int64[s43, s53], "
@@ -246,9 +248,10 @@ TEST(FieldInputs, TemporariesLiveUntilTheCallIsDone) {
                            {"attention_mask", int64s({2, 5}, 1)}};
   const Outputs expected = call(model, kwargs);
   for (const bool share : {false, true}) {
-    const Outputs outputs = model(
-        {{"input_ids", token_ids({2, 5})}, {"attention_mask", int64s({2, 5}, 1)}},
-        {.share_inputs = share, .share_outputs = share});
+    const Outputs outputs =
+        model({{"input_ids", token_ids({2, 5})},
+               {"attention_mask", int64s({2, 5}, 1)}},
+              {.share_inputs = share, .share_outputs = share});
     EXPECT_TRUE(equal(outputs["pooler_output"].tensor(),
                       expected["pooler_output"].tensor()));
   }
@@ -256,11 +259,10 @@ TEST(FieldInputs, TemporariesLiveUntilTheCallIsDone) {
 
 TEST(FieldInputs, BoundCallKeepsItsTemporaries) {
   const auto model = open_export("bert");
-  auto bound = model.bind(
-      {{"input_ids", token_ids({2, 5})}, {"attention_mask", int64s({2, 5}, 1)}});
-  const Outputs expected =
-      call(model, {{"input_ids", token_ids({2, 5})},
-                   {"attention_mask", int64s({2, 5}, 1)}});
+  auto bound = model.bind({{"input_ids", token_ids({2, 5})},
+                           {"attention_mask", int64s({2, 5}, 1)}});
+  const Outputs expected = call(model, {{"input_ids", token_ids({2, 5})},
+                                        {"attention_mask", int64s({2, 5}, 1)}});
   // What would overwrite memory that was freed.
   const std::vector<Tensor> others(16, int64s({2, 5}, 98).clone());
   EXPECT_TRUE(equal(bound()["pooler_output"].tensor(),

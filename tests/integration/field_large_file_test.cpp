@@ -45,8 +45,8 @@ std::string embedding_graph() {
   };
   return ort::Graph{
       .inputs = {{"ids", ort::tensor_type(ort::kInt64, {std::string("n")})}},
-      .outputs = {{"y", ort::tensor_type(ort::kFloat,
-                                         {std::string("n"), kWidth})}},
+      .outputs = {{"y",
+                   ort::tensor_type(ort::kFloat, {std::string("n"), kWidth})}},
       .nodes = {{"Gather", {"table", "ids"}, {"rows"}},
                 {"Add", {"rows", "bias"}, {"y"}}},
       .initializers = {ort::initializer("table", ort::kFloat, {kRows, kWidth},

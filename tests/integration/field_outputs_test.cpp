@@ -31,18 +31,19 @@ TEST(FieldOutputs, ConfigThatPromisesMoreChangesNothing) {
   const auto model = ExportedModel::from_pretrained(folder.path());
   EXPECT_TRUE(model.config()["output_hidden_states"].as<bool>());
   const Outputs outputs = call(model, kwargs_of("bert", "batch1"));
-  EXPECT_EQ(outputs.keys(), (std::vector<std::string>{"last_hidden_state",
-                                                      "pooler_output"}));
+  EXPECT_EQ(outputs.keys(),
+            (std::vector<std::string>{"last_hidden_state", "pooler_output"}));
   EXPECT_FALSE(outputs.contains("hidden_states"));
-  EXPECT_TRUE(
-      message_of<NotFound>([&] { (void)outputs["hidden_states"]; })
-          .starts_with("no 'hidden_states' in "))
+  EXPECT_TRUE(message_of<NotFound>([&] {
+                (void)outputs["hidden_states"];
+              }).starts_with("no 'hidden_states' in "))
       << message_of<NotFound>([&] { (void)outputs["hidden_states"]; });
 }
 
 TEST(FieldOutputs, HiddenStatesAndAttentionsAreReachableByName) {
   const auto model = open_export("bert-hidden-states");
-  const Outputs outputs = call(model, kwargs_of("bert-hidden-states", "padded"));
+  const Outputs outputs =
+      call(model, kwargs_of("bert-hidden-states", "padded"));
   EXPECT_EQ(outputs.keys(),
             (std::vector<std::string>{"last_hidden_state", "pooler_output",
                                       "hidden_states", "attentions",
@@ -71,20 +72,20 @@ TEST(FieldOutputs, HeadThatNoClassKnowsIsReachableByName) {
   const Outputs outputs = model({{"x", Tensor::from<float>({-2, 3}, {2})}});
   EXPECT_EQ(outputs.keys(),
             (std::vector<std::string>{"logits", "my head/0:1"}));
-  EXPECT_TRUE(equal(outputs["my head/0:1"].tensor(),
-                    Tensor::from<float>({2, 3}, {2})));
+  EXPECT_TRUE(
+      equal(outputs["my head/0:1"].tensor(), Tensor::from<float>({2, 3}, {2})));
 }
 
 TEST(FieldOutputs, ConstantsStandAtTheirPlacesWithTheirTypes) {
   const auto model = open_export("oddities");
   for (const bool share : {false, true}) {
-    const Outputs outputs = call(model, kwargs_of("oddities", "batch3"),
-                                 {.share_outputs = share});
-    EXPECT_EQ(outputs.keys(),
-              (std::vector<std::string>{"scores", "is_large", "number", "ratio",
-                                        "flag", "label", "sizes", "token_ids",
-                                        "scores_again", "by_layer", "states",
-                                        "total"}));
+    const Outputs outputs =
+        call(model, kwargs_of("oddities", "batch3"), {.share_outputs = share});
+    EXPECT_EQ(
+        outputs.keys(),
+        (std::vector<std::string>{
+            "scores", "is_large", "number", "ratio", "flag", "label", "sizes",
+            "token_ids", "scores_again", "by_layer", "states", "total"}));
     EXPECT_EQ(outputs["number"].scalar(), Scalar(std::int64_t{7}));
     EXPECT_EQ(outputs["ratio"].scalar(), Scalar(2.5));
     EXPECT_EQ(outputs["flag"].scalar(), Scalar(true));
@@ -100,7 +101,8 @@ TEST(FieldOutputs, ConstantsStandAtTheirPlacesWithTheirTypes) {
 }
 
 TEST(FieldOutputs, IntegerKeysStayIntegers) {
-  const auto odd = call(open_export("oddities"), kwargs_of("oddities", "batch1"));
+  const auto odd =
+      call(open_export("oddities"), kwargs_of("oddities", "batch1"));
   const Structure& layers = *odd["by_layer"].structure();
   EXPECT_EQ(layers.key(1), Structure::Key(std::int64_t{1}));
   const auto decoder = open_export("t5-generation").component("decode");
@@ -121,7 +123,8 @@ TEST(FieldOutputs, BooleansStayBooleansAlsoOverDlpack) {
   EXPECT_EQ(managed->dl_tensor.dtype.code, kDLBool);
   EXPECT_EQ(managed->dl_tensor.dtype.bits, 8);
   EXPECT_TRUE(equal(Tensor::from_dlpack(managed), large));
-  const Tensor bytes = Tensor::zeros(DType::uint8, tensor_of(kwargs, "keep").shape());
+  const Tensor bytes =
+      Tensor::zeros(DType::uint8, tensor_of(kwargs, "keep").shape());
   EXPECT_EQ(refusal(model, with(kwargs, "keep", bytes)),
             "input 'keep' has the wrong dtype: expected bool[s18, s22], got "
             "uint8[3, 5]: convert it before the call");
@@ -132,10 +135,10 @@ TEST(FieldOutputs, ReturnedInputKeepsBothNamesFromCallToCall) {
   const NamedValues kwargs = kwargs_of("oddities", "batch1");
   for (int i = 0; i < 3; ++i) {
     const Outputs outputs = call(model, kwargs, {.share_outputs = i == 2});
-    EXPECT_TRUE(equal(outputs["token_ids"].tensor(),
-                      tensor_of(kwargs, "token_ids")));
-    EXPECT_TRUE(equal(outputs["scores_again"].tensor(),
-                      outputs["scores"].tensor()));
+    EXPECT_TRUE(
+        equal(outputs["token_ids"].tensor(), tensor_of(kwargs, "token_ids")));
+    EXPECT_TRUE(
+        equal(outputs["scores_again"].tensor(), outputs["scores"].tensor()));
   }
 }
 
@@ -165,9 +168,9 @@ TEST(FieldOutputs, CacheFedBackWhileAViewIsHeldStaysAsItWas) {
     const NamedValues next =
         with(second, "past_key_values", before["past_key_values"]);
     const Tensor logits = call(model, next, options)["logits"].tensor();
-    EXPECT_EQ(tensor_difference(logits, call(model, second)["logits"].tensor(),
-                                1e-5),
-              "");
+    EXPECT_EQ(
+        tensor_difference(logits, call(model, second)["logits"].tensor(), 1e-5),
+        "");
     for (std::size_t i = 0; i < views.size(); ++i) {
       EXPECT_TRUE(equal(views[i], copies[i])) << i;
     }
@@ -243,15 +246,15 @@ TEST(FieldOutputs, RowThatIsAllPaddingDoesNotSpread) {
     const auto model = open_export(name);
     const Tensor mask = int64s({2, 5}, 1);
     for (std::size_t i = 5; i < 10; ++i) mask.data<std::int64_t>()[i] = 0;
-    const Tensor both = model({{"input_ids", token_ids({2, 5})},
-                               {"attention_mask", mask}})[0]
-                            .tensor();
+    const Tensor both =
+        model({{"input_ids", token_ids({2, 5})}, {"attention_mask", mask}})[0]
+            .tensor();
     const Tensor alone = model({{"input_ids", token_ids({1, 5})},
                                 {"attention_mask", int64s({1, 5}, 1)}})[0]
                              .tensor();
-    const Tensor row = Tensor::view(both.raw_data(), {.dtype = both.dtype(),
-                                                      .shape = alone.shape()},
-                                    both.owner());
+    const Tensor row = Tensor::view(
+        both.raw_data(), {.dtype = both.dtype(), .shape = alone.shape()},
+        both.owner());
     EXPECT_TRUE(is_finite(row));
     EXPECT_EQ(tensor_difference(row, alone, 1e-5), "");
   }
@@ -260,10 +263,9 @@ TEST(FieldOutputs, RowThatIsAllPaddingDoesNotSpread) {
 TEST(FieldOutputs, EmptyOutputHasItsShapeAndDtype) {
   const auto model = open_graph("empty_output.onnx");
   for (const bool share : {false, true, true}) {
-    const Tensor y =
-        model({{"x", Tensor::zeros(DType::float32, {3, 3})}},
-              {.share_outputs = share})[0]
-            .tensor();
+    const Tensor y = model({{"x", Tensor::zeros(DType::float32, {3, 3})}},
+                           {.share_outputs = share})[0]
+                         .tensor();
     EXPECT_EQ(y.shape(), (Shape{2, 0}));
     EXPECT_EQ(y.dtype(), DType::int64);
   }

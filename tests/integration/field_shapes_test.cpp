@@ -30,11 +30,12 @@ Tensor narrow(const Tensor& tensor, std::size_t axis, std::int64_t begin,
   }
   const std::int64_t offset = begin * strides[axis];
   shape[axis] = end - begin;
-  auto* const data = static_cast<std::byte*>(tensor.raw_data()) +
-                     offset * static_cast<std::int64_t>(bits(tensor.dtype()) / 8);
-  return Tensor::view(data, {.dtype = tensor.dtype(),
-                             .shape = shape,
-                             .strides = strides})
+  auto* const data =
+      static_cast<std::byte*>(tensor.raw_data()) +
+      offset * static_cast<std::int64_t>(bits(tensor.dtype()) / 8);
+  return Tensor::view(
+             data,
+             {.dtype = tensor.dtype(), .shape = shape, .strides = strides})
       .clone();
 }
 
@@ -72,8 +73,8 @@ TEST(FieldShapes, GraphWinsOverAManifestThatSaysDynamic) {
   // The runtime may have warned before.
   ASSERT_FALSE(warnings.lines().empty());
   EXPECT_EQ(warnings.lines().back(),
-                "export.json says that component 'model' is dynamic, but every "
-                "input of its program has a fixed shape");
+            "export.json says that component 'model' is dynamic, but every "
+            "input of its program has a fixed shape");
   EXPECT_EQ(refusal(model, bert_kwargs({1, 8})),
             "input 'input_ids' has the wrong shape: expected int64[2, 8], got "
             "[1, 8] (axis 0 is fixed to 2 in this export)");
@@ -104,8 +105,9 @@ TEST(FieldShapes, BakedInSizeNamesTheNodeAndShapesAndTheModelStaysUsable) {
       "float32[3, 4] on cpu)"))
       << message;
   for (const bool share : {true, false}) {
-    const Outputs outputs = model(
-        {{"x", Tensor::zeros(DType::float32, {2, 4})}}, {.share_outputs = share});
+    const Outputs outputs =
+        model({{"x", Tensor::zeros(DType::float32, {2, 4})}},
+              {.share_outputs = share});
     EXPECT_EQ(outputs["y"].tensor().shape(), (Shape{2, 2, 2}));
   }
 }
@@ -153,10 +155,9 @@ TEST(FieldShapes, EmptyCacheWithoutAnAddressIsNoCache) {
   const auto nothing =
       with(kwargs, "past_key_values", empty_cache(DType::float32, 2, nullptr));
   for (const bool share : {true, false}) {
-    const Outputs outputs = call(
-        model, nothing, {.share_inputs = share, .share_outputs = share});
-    EXPECT_TRUE(
-        equal(outputs["logits"].tensor(), expected["logits"].tensor()));
+    const Outputs outputs =
+        call(model, nothing, {.share_inputs = share, .share_outputs = share});
+    EXPECT_TRUE(equal(outputs["logits"].tensor(), expected["logits"].tensor()));
   }
   auto bound = model.bind(as_kwargs(nothing));
   EXPECT_TRUE(equal(bound()["logits"].tensor(), expected["logits"].tensor()));
@@ -175,11 +176,10 @@ void expect_steps_equal_one_call(const std::string& name, std::int64_t batch,
              {"past_key_values", empty_cache(dtype, batch, nullptr)}});
   Value cache = empty_cache(dtype, batch, nullptr);
   for (std::int64_t i = 0; i < kLength; ++i) {
-    const Outputs step =
-        model({{"input_ids", narrow(ids, 1, i, i + 1)},
-               {"attention_mask", int64s({batch, i + 1}, 1)},
-               {"past_key_values", cache}},
-              {.share_outputs = i % 2 == 1});
+    const Outputs step = model({{"input_ids", narrow(ids, 1, i, i + 1)},
+                                {"attention_mask", int64s({batch, i + 1}, 1)},
+                                {"past_key_values", cache}},
+                               {.share_outputs = i % 2 == 1});
     EXPECT_EQ(tensor_difference(step["logits"].tensor(),
                                 narrow(whole["logits"].tensor(), 1, i, i + 1),
                                 tolerance),
@@ -222,10 +222,9 @@ TEST(FieldShapes, PastAndPresentUnderOneSymbolMayGrow) {
 
 TEST(FieldShapes, CacheOfFixedCapacityIsRequiredWhole) {
   const auto model = open_export("llama-static-cache").component("decode");
-  const NamedValues kwargs =
-      without(without(kwargs_of("llama-static-cache", "batch1-decode1"),
-                      "use_cache"),
-              "return_dict");
+  const NamedValues kwargs = without(
+      without(kwargs_of("llama-static-cache", "batch1-decode1"), "use_cache"),
+      "return_dict");
   EXPECT_NO_THROW((void)call(model, kwargs));
   NamedValues none = without(kwargs, "past_key_values");
   NamedValues cut = none;
@@ -277,9 +276,10 @@ TEST(FieldShapes, EachRowOfABatchIsWhatItIsAlone) {
   const Tensor hidden = call(model, kwargs)["last_hidden_state"].tensor();
   for (std::int64_t row = 0; row < 4; ++row) {
     const Tensor alone =
-        call(model, {{"input_ids", narrow(tensor_of(kwargs, "input_ids"), 0,
-                                          row, row + 1)},
-                     {"attention_mask", int64s({1, 6}, 1)}},
+        call(model,
+             {{"input_ids",
+               narrow(tensor_of(kwargs, "input_ids"), 0, row, row + 1)},
+              {"attention_mask", int64s({1, 6}, 1)}},
              {.share_outputs = true})["last_hidden_state"]
             .tensor();
     EXPECT_EQ(tensor_difference(narrow(hidden, 0, row, row + 1), alone, 1e-5),
@@ -297,8 +297,8 @@ TEST(FieldShapes, WrongShapeInACacheIsNamedByItsPath) {
   };
   const auto cache = [&](const Tensor& keys) {
     return with(kwargs, "past_key_values",
-                Value::mapping({{"layers", Value::sequence(
-                                               {layer(good), layer(keys)})}}));
+                Value::mapping(
+                    {{"layers", Value::sequence({layer(good), layer(keys)})}}));
   };
   EXPECT_NO_THROW((void)call(model, cache(good)));
   EXPECT_EQ(refusal(model, cache(Tensor::zeros(DType::float32, {1, 2, 3, 4}))),

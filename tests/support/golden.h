@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,11 @@ struct Fixture {
   bool runs = true;
   std::vector<GoldenCase> cases;
 };
+
+/// What a test's output shows of it.
+inline void PrintTo(const Fixture& fixture, std::ostream* stream) {
+  *stream << fixture.name << " (" << fixture.format << ")";
+}
 
 /// The fixtures of a format, as `tests/models/fixtures/index.json` lists them.
 [[nodiscard]] std::vector<Fixture> fixtures(const std::string& format);

@@ -45,14 +45,14 @@ void LinkedWeights::add_to(const Runtime& runtime,
     const auto bytes = files_[i].bytes();
     names.push_back(locations_[i].c_str());
     // The C API lacks a const: it only reads.
-    buffers.push_back(const_cast<char*>(
-        reinterpret_cast<const char*>(bytes.data())));
+    buffers.push_back(
+        const_cast<char*>(reinterpret_cast<const char*>(bytes.data())));
     lengths.push_back(bytes.size());
   }
-  runtime.check(runtime.api().AddExternalInitializersFromFilesInMemory(
-                    options, names.data(), buffers.data(), lengths.data(),
-                    names.size()),
-                "passing weights that links lead to");
+  runtime.check(
+      runtime.api().AddExternalInitializersFromFilesInMemory(
+          options, names.data(), buffers.data(), lengths.data(), names.size()),
+      "passing weights that links lead to");
 }
 
 }  // namespace modelrun::onnxruntime

@@ -17,11 +17,11 @@ using Json = nlohmann::json;
 /// More than any machine has; a typing error would start that many threads.
 constexpr std::int64_t kMaxThreads = 1024;
 
-constexpr std::array<std::pair<const char*, GraphOptimizationLevel>, 4>
-    kLevels{{{"disable", ORT_DISABLE_ALL},
-             {"basic", ORT_ENABLE_BASIC},
-             {"extended", ORT_ENABLE_EXTENDED},
-             {"all", ORT_ENABLE_ALL}}};
+constexpr std::array<std::pair<const char*, GraphOptimizationLevel>, 4> kLevels{
+    {{"disable", ORT_DISABLE_ALL},
+     {"basic", ORT_ENABLE_BASIC},
+     {"extended", ORT_ENABLE_EXTENDED},
+     {"all", ORT_ENABLE_ALL}}};
 
 std::string shown(const Json& value) {
   std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -31,9 +31,9 @@ std::string shown(const Json& value) {
 
 [[noreturn]] void refuse(const std::string& key, const std::string& expected,
                          const Json& value) {
-  throw Failure(MODELRUN_INVALID_ARGUMENT,
-                "onnxruntime option '" + key + "': expected " + expected +
-                    ", got " + shown(value));
+  throw Failure(MODELRUN_INVALID_ARGUMENT, "onnxruntime option '" + key +
+                                               "': expected " + expected +
+                                               ", got " + shown(value));
 }
 
 void read_device(Options& options, const Json& value) {
@@ -42,8 +42,7 @@ void read_device(Options& options, const Json& value) {
 }
 
 void read_threads(Options& options, const Json& value) {
-  const auto expected =
-      "an integer from 1 to " + std::to_string(kMaxThreads);
+  const auto expected = "an integer from 1 to " + std::to_string(kMaxThreads);
   if (!value.is_number_integer()) refuse("threads", expected, value);
   // Read unsigned where it is: 2^64 - 1 as a signed number would be -1.
   const bool fits = value.is_number_unsigned()
@@ -112,10 +111,10 @@ Options parse_options(const char* json) {
   const Json object = Json::parse(json == nullptr ? "{}" : json, nullptr,
                                   /*allow_exceptions=*/false);
   if (!object.is_object()) {
-    throw Failure(MODELRUN_INVALID_ARGUMENT,
-                  "onnxruntime options: expected one JSON object, got " +
-                      (object.is_discarded() ? "text that is no JSON"
-                                             : shown(object)));
+    throw Failure(
+        MODELRUN_INVALID_ARGUMENT,
+        "onnxruntime options: expected one JSON object, got " +
+            (object.is_discarded() ? "text that is no JSON" : shown(object)));
   }
   if (!object.contains("threads")) options.threads = usable_cores();
   for (const auto& [key, value] : object.items()) {

@@ -27,12 +27,11 @@ Handle<OrtSessionOptions> make_session_options(const Runtime& runtime,
   // others used too, a sentence of 128 tokens (MiniLM, int8) took 280 ms and
   // 82 ms of CPU that way, and 140 ms and 43 ms without; under a CPU quota it
   // is time that the process is then refused.
-  runtime.check(api.AddSessionConfigEntry(raw, "session.intra_op.allow_spinning",
-                                          "0"),
-                "setting how threads wait");
   runtime.check(
-      api.SetSessionGraphOptimizationLevel(raw, options.optimization),
-      "setting the optimization level");
+      api.AddSessionConfigEntry(raw, "session.intra_op.allow_spinning", "0"),
+      "setting how threads wait");
+  runtime.check(api.SetSessionGraphOptimizationLevel(raw, options.optimization),
+                "setting the optimization level");
   if (!options.custom_op_library.empty()) {
     // A bare name would be looked for among the system's libraries.
     const std::string library =
@@ -56,8 +55,8 @@ Handle<OrtSession> create_session(const Runtime& runtime,
                                   bool has_custom_operators) {
   const OrtApi& api = runtime.api();
   OrtSession* session = nullptr;
-  OrtStatus* status = api.CreateSession(runtime.environment(), path.c_str(),
-                                        options, &session);
+  OrtStatus* status =
+      api.CreateSession(runtime.environment(), path.c_str(), options, &session);
   const std::string doing = "loading '" + path + "'";
   if (refuses_place(api, status)) {
     Handle<OrtStatus> refusal(status, api.ReleaseStatus);
