@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening the runtime, options, loading and their errors.
+#include <cstring>
+#include <random>
+
 #include "executorch_table.h"
 
 namespace modelrun::executorch_test {
@@ -145,6 +148,40 @@ TEST_F(ExecuTorchLoad, FilesThatAreCutAreRefused) {
     EXPECT_NE(result.status, MODELRUN_OK) << size;
     EXPECT_TRUE(has(result.text, "cut.pte")) << size;
   }
+}
+
+/// The bytes of a program that describe it, before the weights and what
+/// delegates were given; its header says how many.
+std::size_t described_bytes(const std::string& program) {
+  std::uint64_t size = 0;
+  std::memcpy(&size, program.data() + 16, sizeof size);
+  return size;
+}
+
+TEST_F(ExecuTorchLoad, FlippedBitsAreRefusedOrStillRun) {
+  const std::string good = read_file(program("t5-encoder"));
+  std::mt19937 random(7);
+  int refused = 0;
+  for (int flip = 0; flip < 200; ++flip) {
+    std::string bad = good;
+    bad[random() % described_bytes(good)] ^= static_cast<char>(
+        1U << (random() % 8));
+    write_file(folder / "flipped.pte", bad);
+    if (try_load(folder / "flipped.pte").status != MODELRUN_OK) {
+      ++refused;
+      continue;
+    }
+    Call call(sessions.back());
+    std::vector<std::int64_t> ids(6, 1);
+    for (std::size_t i = 0; i < call.signature.input_count; ++i) {
+      static_cast<void>(call.try_input(i, {ids, {2, 3}}));
+    }
+    static_cast<void>(call.try_run());
+    Fetched output;
+    static_cast<void>(call.try_fetch(0, output));
+  }
+  EXPECT_GT(refused, 50);
+  EXPECT_LT(refused, 200);
 }
 
 TEST_F(ExecuTorchLoad, OtherFilesAreRefused) {

@@ -244,6 +244,79 @@ TEST_F(ExecuTorchRequest, InputsMayEndAtTheEndOfReadableMemory) {
   }
 }
 
+/// The first call of a decode whose program writes its cache in the memory that
+/// it is given, or in its own.
+class StaticCacheCall {
+ public:
+  StaticCacheCall(modelrun_session* session, const testing::Fixture& fixture)
+      : call(session) {
+    for (const auto& golden : fixture.cases) {
+      if (golden.component != "decode") continue;
+      tensors_ = testing::load_golden(golden.inputs).tensors;
+      break;
+    }
+    for (std::size_t i = 0; i < call.signature.input_count; ++i) {
+      const Tensor given = tensor(i);
+      const auto* data = static_cast<const std::byte*>(given.raw_data());
+      memory.emplace_back(data, data + given.byte_size());
+      shapes.emplace_back(given.shape().begin(), given.shape().end());
+      call.input(i, view(i));
+    }
+  }
+
+  View view(std::size_t input) {
+    return {memory[input].data(), call.signature.inputs[input].dtype,
+            shapes[input]};
+  }
+
+  Call call;
+  std::vector<std::vector<std::byte>> memory;
+  std::vector<Ids> shapes;
+
+ private:
+  [[nodiscard]] Tensor tensor(std::size_t input) const {
+    static const std::vector<std::string> kPaths{
+        "input_ids",
+        "attention_mask",
+        "position_ids",
+        "past_key_values.layers.0.keys",
+        "past_key_values.layers.0.values",
+        "past_key_values.layers.0.cumulative_length",
+        "past_key_values.layers.1.keys",
+        "past_key_values.layers.1.values",
+        "past_key_values.layers.1.cumulative_length"};
+    for (const auto& [name, value] : tensors_) {
+      if (name == kPaths.at(input)) return value.tensor();
+    }
+    throw std::runtime_error("no golden tensor " + kPaths.at(input));
+  }
+
+  NamedValues tensors_;
+};
+
+// A program that is given its inputs' memory would write a cache to it.
+TEST_F(ExecuTorchRequest, InputsAreNotChangedUnlessAnOutputIsBoundToThem) {
+  for (const char* name :
+       {"llama-static-cache", "llama-static-cache-unplanned"}) {
+    SCOPED_TRACE(name);
+    const auto fixture = testing::fixture(name, "executorch");
+    StaticCacheCall decode(load(fixture.path / "decode.pte"), fixture);
+    const auto before = decode.memory;
+    decode.call.run();
+    EXPECT_EQ(decode.memory, before);
+    // Output 0 is the first layer's keys, input 3, as they are now.
+    const Fetched keys = decode.call.fetch(0);
+    const auto* data = static_cast<const std::byte*>(keys->dl_tensor.data);
+    const std::vector<std::byte> updated(data, data + before[3].size());
+    EXPECT_NE(updated, before[3]);
+
+    decode.call.output(0, decode.view(3));
+    decode.call.run();
+    EXPECT_EQ(decode.memory[3], updated);
+    EXPECT_EQ(decode.memory[4], before[4]);
+  }
+}
+
 TEST_F(ExecuTorchRequest, RequestsOfOneSessionRunOnManyThreads) {
   auto* session = load(program("bert"), R"({"threads": 1})");
   Call first(session);

@@ -110,7 +110,7 @@ def entry(fixture, export_format: str, cases: list[dict]) -> dict:
         "path": f"{fixture.name}/{export_format}",
         "dtype": fixture.dtype,
         "dynamic": fixture.dynamic,
-        "tolerance": fixture.bound,
+        "tolerance": fixture.bound(export_format),
         "runs": export_format not in fixture.not_run,
         "notes": fixture.not_run.get(export_format, fixture.notes),
         "cases": cases,

@@ -21,7 +21,8 @@ class Fixture:
     `shapes` gives explicit dynamic shapes from a component's traced kwargs;
     without it a dynamic export leaves every axis to the exporter. `baked` has,
     by component, the attributes that a program returns as traced. `not_run`
-    says why a format's own runtime cannot run the export on a CPU.
+    says why a format's own runtime cannot run the export on a CPU;
+    `format_tolerance` has the formats that compute something else.
     """
 
     name: str
@@ -39,12 +40,14 @@ class Fixture:
     quantizer: Callable[[], Any] | None = None
     baked: dict[str, dict] = field(default_factory=dict)
     tolerance: float | None = None
+    format_tolerance: dict[str, float] = field(default_factory=dict)
     not_run: dict[str, str] = field(default_factory=dict)
     notes: str = ""
 
-    @property
-    def bound(self) -> float:
+    def bound(self, export_format: str) -> float:
         """The absolute tolerance that its outputs are compared with."""
+        if export_format in self.format_tolerance:
+            return self.format_tolerance[export_format]
         if self.tolerance is not None:
             return self.tolerance
         return TOLERANCES[self.dtype]

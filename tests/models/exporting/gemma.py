@@ -66,6 +66,8 @@ FIXTURES = [
         shapes=GENERATION_SHAPES,
         generation=True,
         baked={"decode": {"cumulative_length": 7}},
+        # XNNPACK computes the exact gelu where the model has tanh's.
+        format_tolerance={"executorch": 2e-3},
         notes="sliding window of 8; its cache keeps every position",
     ),
 ]

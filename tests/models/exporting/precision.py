@@ -28,6 +28,7 @@ def named(fixtures: list[Fixture], name: str) -> Fixture:
 
 BERT = named(text.FIXTURES, "bert")
 LLAMA_DECODE = named(text.FIXTURES, "llama-decode")
+LLAMA_STATIC_CACHE = named(text.FIXTURES, "llama-static-cache")
 LLAMA_GENERATION = named(text.FIXTURES, "llama-generation")
 T5_ENCODER = named(encoder_decoder.FIXTURES, "t5-encoder")
 CLIP_VISION = named(vision.FIXTURES, "clip-vision")
@@ -106,8 +107,23 @@ UNALLOCATED = replace(
     notes="the caller gives the outputs' buffers",
 )
 
+UNPLANNED = {"alloc_graph_input": False, "alloc_graph_output": False}
+
 FIXTURES = [
     UNALLOCATED,
+    replace(
+        UNALLOCATED,
+        name="bert-unplanned",
+        options={"executorch": UNPLANNED},
+        notes="the caller gives the inputs' and the outputs' buffers",
+    ),
+    replace(
+        LLAMA_STATIC_CACHE,
+        name="llama-static-cache-unplanned",
+        formats=("executorch",),
+        options={"executorch": UNPLANNED},
+        notes="a StaticCache that is written in the caller's buffers",
+    ),
     half(BERT, formats=NO_EXECUTORCH),
     half(LLAMA_DECODE, formats=NO_EXECUTORCH),
     brain(BERT, formats=NO_EXECUTORCH),
