@@ -42,7 +42,8 @@ std::span<const std::uint8_t> Archive::record(std::string_view name) const {
   const std::size_t size = bytes().size();
   if (entry.header > size || size - entry.header < kLocalHeaderSize ||
       number(entry.header, 4) != kLocalHeader) {
-    fail("record " + printable(name) + " has no header where the zip's "
+    fail("record " + printable(name) +
+         " has no header where the zip's "
          "directory says");
   }
   const std::size_t skipped = kLocalHeaderSize + number(entry.header + 26, 2) +
@@ -140,9 +141,9 @@ std::size_t Archive::read_entry(std::size_t at, std::size_t end) {
   if (end - at < whole) {
     fail("is a damaged zip file: an entry of its directory is cut off");
   }
-  std::string name(reinterpret_cast<const char*>(bytes().data()) + at +
-                       kEntrySize,
-                   name_size);
+  std::string name(
+      reinterpret_cast<const char*>(bytes().data()) + at + kEntrySize,
+      name_size);
   std::uint64_t stored = number(at + 20, 4);
   std::uint64_t size = number(at + 24, 4);
   std::uint64_t header = number(at + 42, 4);

@@ -75,7 +75,8 @@ std::optional<Element> read_single(const std::string& kind, const Json& value,
   const auto constant = [](IValue made) {
     return Element{kNoSlot, std::move(made)};
   };
-  if (kind == "as_tensor") return Element{slots.use(text_of(value, "name")), {}};
+  if (kind == "as_tensor")
+    return Element{slots.use(text_of(value, "name")), {}};
   if (kind == "as_none") return Element{};
   if (kind == "as_int") return constant(json_integer(value, "as_int"));
   if (kind == "as_float") return constant(read_float(value));
@@ -291,8 +292,8 @@ Argument read_argument(const Json& argument, const c10::Argument* parameter,
   std::vector<Element> elements;
   for (const Json& entry : json_array(value, kind)) {
     const bool is_tensor = kind == "as_tensors";
-    auto element = read_single(is_tensor ? "as_tensor" : item, entry, slots,
-                               device);
+    auto element =
+        read_single(is_tensor ? "as_tensor" : item, entry, slots, device);
     if (!element) refuse_kind(kind);
     elements.push_back(*std::move(element));
   }
@@ -331,10 +332,10 @@ IValue make_list(const Argument& argument, const std::vector<IValue>& values) {
 IValue number_as_tensor(const IValue& value) {
   const bool is_number = value.isInt() || value.isDouble() || value.isBool();
   if (!is_number) return value;
-  at::Tensor tensor = at::scalar_tensor(
-      value.toScalar(), value.isDouble() ? at::kDouble
-                        : value.isBool() ? at::kBool
-                                         : at::kLong);
+  at::Tensor tensor =
+      at::scalar_tensor(value.toScalar(), value.isDouble() ? at::kDouble
+                                          : value.isBool() ? at::kBool
+                                                           : at::kLong);
   tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
   return tensor;
 }

@@ -59,8 +59,7 @@ void Interpreter::run_autocast(const Node& node, Values& values) {
   const AutocastGuard guard(c10::Device(setting(0).toStringRef()).type(),
                             setting(1), setting(2).toBool(),
                             caches.isNone() || caches.toBool());
-  store(node, call(*node.graphs[0], operands(node, kSettings, values)),
-        values);
+  store(node, call(*node.graphs[0], operands(node, kSettings, values)), values);
 }
 
 }  // namespace modelrun::torch

@@ -22,8 +22,10 @@ const Json* optional_member(const Json& object, const char* key) {
 Tagged tagged(const Json& value, const char* what) {
   const Json::object_t& object = json_object(value, what);
   if (object.size() != 1) {
-    throw InvalidArgument(std::string(what) + ": expected an object of one "
-                          "key, got one of " + std::to_string(object.size()));
+    throw InvalidArgument(std::string(what) +
+                          ": expected an object of one "
+                          "key, got one of " +
+                          std::to_string(object.size()));
   }
   return {object.begin()->first, object.begin()->second};
 }

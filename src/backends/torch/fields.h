@@ -22,8 +22,7 @@ struct Tagged {
 [[nodiscard]] Tagged tagged(const Json& value, const char* what);
 
 [[nodiscard]] const std::string& text_of(const Json& object, const char* key);
-[[nodiscard]] const Json::array_t& list_of(const Json& object,
-                                           const char* key);
+[[nodiscard]] const Json::array_t& list_of(const Json& object, const char* key);
 /// A list of `{"as_int": n}`, each 0 or more.
 [[nodiscard]] std::vector<std::int64_t> sizes_of(const Json& object,
                                                  const char* key);

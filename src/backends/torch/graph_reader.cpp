@@ -112,9 +112,9 @@ class Reader {
   }
 
   Node read_higher_order(std::string_view name, const Json::array_t& inputs) {
-    const auto* const found =
-        std::find_if(kHigherOrders.begin(), kHigherOrders.end(),
-                     [&](const HigherOrder& entry) { return entry.name == name; });
+    const auto* const found = std::find_if(
+        kHigherOrders.begin(), kHigherOrders.end(),
+        [&](const HigherOrder& entry) { return entry.name == name; });
     if (found == kHigherOrders.end()) {
       std::string known;
       for (const HigherOrder& entry : kHigherOrders) {
@@ -122,7 +122,8 @@ class Reader {
       }
       throw Unsupported(
           "this higher-order operator cannot be run outside of Python; those "
-          "that can are: " + known);
+          "that can are: " +
+          known);
     }
     Node node;
     node.kind = found->kind;

@@ -26,19 +26,23 @@ constexpr std::array kComparisons{
     Operator{"<", "_operator.lt"},  Operator{">", "_operator.gt"}};
 constexpr std::array kSums{Operator{"+", "_operator.add"},
                            Operator{"-", "_operator.sub"}};
-constexpr std::array kProducts{Operator{"//", "_operator.floordiv"},
-                               Operator{"/", "_operator.truediv"},
-                               Operator{"%", "_operator.mod"},
-                               Operator{"*", "_operator.mul"}};
+constexpr std::array kProducts{
+    Operator{"//", "_operator.floordiv"}, Operator{"/", "_operator.truediv"},
+    Operator{"%", "_operator.mod"}, Operator{"*", "_operator.mul"}};
 /// Functions by the names that guards use.
-constexpr std::array kFunctions{
-    Operator{"max", "torch.sym_max"},       Operator{"min", "torch.sym_min"},
-    Operator{"Max", "torch.sym_max"},       Operator{"Min", "torch.sym_min"},
-    Operator{"abs", "builtins.abs"},        Operator{"int", "torch.sym_int"},
-    Operator{"float", "torch.sym_float"},   Operator{"math.floor", "math.floor"},
-    Operator{"math.ceil", "math.ceil"},     Operator{"math.trunc", "math.trunc"},
-    Operator{"math.sqrt", "math.sqrt"},     Operator{"Mod", "_operator.mod"},
-    Operator{"FloorDiv", "_operator.floordiv"}};
+constexpr std::array kFunctions{Operator{"max", "torch.sym_max"},
+                                Operator{"min", "torch.sym_min"},
+                                Operator{"Max", "torch.sym_max"},
+                                Operator{"Min", "torch.sym_min"},
+                                Operator{"abs", "builtins.abs"},
+                                Operator{"int", "torch.sym_int"},
+                                Operator{"float", "torch.sym_float"},
+                                Operator{"math.floor", "math.floor"},
+                                Operator{"math.ceil", "math.ceil"},
+                                Operator{"math.trunc", "math.trunc"},
+                                Operator{"math.sqrt", "math.sqrt"},
+                                Operator{"Mod", "_operator.mod"},
+                                Operator{"FloorDiv", "_operator.floordiv"}};
 
 struct Unreadable {};
 

@@ -20,8 +20,7 @@ std::string shown(const PortSpec& port) {
                         std::to_string(got));
 }
 
-std::string shown_sizes(const Program& program,
-                        const GuardExpression& guard,
+std::string shown_sizes(const Program& program, const GuardExpression& guard,
                         std::span<const at::Tensor> inputs) {
   std::string text;
   for (const auto& reference : guard.references()) {

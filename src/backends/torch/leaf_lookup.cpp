@@ -46,7 +46,8 @@ LeafLookup::LeafLookup(const std::string& in_spec,
   const Json spec = parse_json(in_spec, "in_spec");
   const Json::array_t& versioned = json_array(spec, "in_spec");
   if (versioned.size() != 2 || children_of(versioned[1]).size() != 2) {
-    throw InvalidArgument("in_spec: expected a version and tuple(args, kwargs)");
+    throw InvalidArgument(
+        "in_spec: expected a version and tuple(args, kwargs)");
   }
   args_ = children_of(versioned[1])[0];
   kwargs_ = children_of(versioned[1])[1];
@@ -58,8 +59,8 @@ std::optional<std::size_t> LeafLookup::find(
   std::vector<LeafStep> steps = way;
   std::size_t leaf = 0;
   const Json* node = &kwargs_;
-  const auto argument = std::find(argument_names_.begin(),
-                                  argument_names_.end(), steps[0].key);
+  const auto argument =
+      std::find(argument_names_.begin(), argument_names_.end(), steps[0].key);
   const auto position =
       static_cast<std::size_t>(argument - argument_names_.begin());
   if (position < children_of(args_).size()) {

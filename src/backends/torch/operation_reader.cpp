@@ -27,8 +27,7 @@ c10::OperatorHandle resolve(const std::string& target) {
   const std::size_t first = name.find('.');
   const std::size_t last = name.rfind('.');
   if (first == name.npos || first == last) {
-    throw InvalidArgument(
-        "expected torch.ops.<namespace>.<name>.<overload>");
+    throw InvalidArgument("expected torch.ops.<namespace>.<name>.<overload>");
   }
   const std::string qualified =
       name.substr(0, first) + "::" + name.substr(first + 1, last - first - 1);
@@ -38,8 +37,8 @@ c10::OperatorHandle resolve(const std::string& target) {
   if (qualified == "aten::from_file") {
     throw Unsupported("a program may not open files");
   }
-  const auto handle = c10::Dispatcher::singleton().findSchema(
-      {qualified, overload});
+  const auto handle =
+      c10::Dispatcher::singleton().findSchema({qualified, overload});
   if (!handle) {
     throw Unsupported(
         "torch has no such operator: a custom one's library must be loaded "
@@ -64,7 +63,8 @@ void add_arguments(Node& node, Inputs inputs, const Slots& slots,
   const auto& parameters = node.operation->schema().arguments();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const c10::Argument& parameter = parameters[i];
-    if (parameter.alias_info() != nullptr && parameter.alias_info()->isWrite()) {
+    if (parameter.alias_info() != nullptr &&
+        parameter.alias_info()->isWrite()) {
       node.written.push_back(i);
     }
     const auto found = inputs.find(parameter.name());
@@ -78,9 +78,10 @@ void add_arguments(Node& node, Inputs inputs, const Slots& slots,
       if (!parameter.default_value()) {
         throw InvalidArgument("it is not given and has no default");
       }
-      node.arguments.push_back({.kind = Argument::Kind::plain,
-                                .element = {kNoSlot, *parameter.default_value()},
-                                .elements = {}});
+      node.arguments.push_back(
+          {.kind = Argument::Kind::plain,
+           .element = {kNoSlot, *parameter.default_value()},
+           .elements = {}});
     } catch (const InvalidArgument& error) {
       throw InvalidArgument("argument '" + parameter.name() +
                             "': " + error.what());
@@ -88,7 +89,8 @@ void add_arguments(Node& node, Inputs inputs, const Slots& slots,
   }
   if (!inputs.empty()) {
     throw InvalidArgument("argument " + printable(inputs.begin()->first) +
-                          " is none of " + toString(node.operation->operator_name()));
+                          " is none of " +
+                          toString(node.operation->operator_name()));
   }
 }
 

@@ -14,7 +14,8 @@ constexpr const char* kPlugin = "torch";
 
 void read_in_constants(Options& options, const nlohmann::json& value) {
   constexpr const char* kExpected =
-      "a list of pairs, each of a position and null, a bool, a number or a text";
+      "a list of pairs, each of a position and null, a bool, a number or a "
+      "text";
   if (!value.is_array()) {
     plugin::refuse_option(kPlugin, "in_constants", kExpected, value);
   }
@@ -43,9 +44,7 @@ std::span<const plugin::OptionReader<Options>> readers() { return kReaders; }
 
 }  // namespace
 
-std::vector<std::string> option_keys() {
-  return plugin::keys_of(readers());
-}
+std::vector<std::string> option_keys() { return plugin::keys_of(readers()); }
 
 Options parse_options(const char* json) {
   Options options;

@@ -74,9 +74,8 @@ modelrun_status describe(modelrun_backend* backend, modelrun_session* session,
   });
 }
 
-modelrun_status session_create(modelrun_backend*,
-                               const char* program_path, const char* options,
-                               modelrun_session** session,
+modelrun_status session_create(modelrun_backend*, const char* program_path,
+                               const char* options, modelrun_session** session,
                                const modelrun_sink* error) {
   return pt::guard(error, [&] {
     *session = new modelrun_session{std::make_shared<const pt::Session>(
@@ -103,8 +102,7 @@ void request_destroy(modelrun_request* request) { delete request; }
 modelrun_status request_bind(modelrun_request* request, modelrun_port_kind kind,
                              size_t index, const DLTensor* tensor,
                              const modelrun_sink* error) {
-  return pt::guard(error,
-                    [&] { request->request.bind(kind, index, tensor); });
+  return pt::guard(error, [&] { request->request.bind(kind, index, tensor); });
 }
 
 modelrun_status request_run(modelrun_request* request,
@@ -117,7 +115,7 @@ modelrun_status request_fetch(modelrun_request* request,
                               DLManagedTensorVersioned** tensor,
                               const modelrun_sink* error) {
   return pt::guard(error,
-                    [&] { *tensor = request->request.fetch(kind, index); });
+                   [&] { *tensor = request->request.fetch(kind, index); });
 }
 
 void request_cancel(modelrun_request* request) { request->request.cancel(); }
@@ -143,7 +141,7 @@ constexpr modelrun_backend_table kTable{
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default")))
-const modelrun_backend_table* modelrun_backend_entry_v1() {
+extern "C" __attribute__((visibility("default"))) const modelrun_backend_table*
+modelrun_backend_entry_v1() {
   return &kTable;
 }

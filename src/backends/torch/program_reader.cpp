@@ -89,7 +89,8 @@ class Reader {
                         ": export the model again with a torch whose schema "
                         "is that one, such as 2.15");
     }
-    if (archive_.contains("byteorder") && archive_.text("byteorder") != "little") {
+    if (archive_.contains("byteorder") &&
+        archive_.text("byteorder") != "little") {
       throw Unsupported("its weights are not in little-endian order");
     }
   }
@@ -116,8 +117,9 @@ class Reader {
         add_weight(value, weights.find(text_of(value, "parameter_name")));
       } else if (kind == "buffer") {
         const std::string& buffer = text_of(value, "buffer_name");
-        add_weight(value, (weights.contains(buffer) ? weights : constants)
-                              .find(buffer));
+        add_weight(
+            value,
+            (weights.contains(buffer) ? weights : constants).find(buffer));
         buffers_[buffer] = program_.weights.size() - 1;
       } else if (kind == "tensor_constant") {
         add_weight(value,
@@ -146,7 +148,8 @@ class Reader {
     // The mapping is read only: what is written is copied before.
     auto* data = const_cast<std::uint8_t*>(bytes.data());
     at::Tensor tensor = stored.over(data, [](void*) {});
-    const auto address = reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
+    const auto address =
+        reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr());
     if (address % c10::elementSize(stored.type) != 0) tensor = tensor.clone();
     program_.weights.push_back({.slot = slot,
                                 .stored = std::move(stored),
@@ -174,7 +177,8 @@ class Reader {
       program_.constant_of_leaf[leaf] = value;
       return;
     }
-    ProgramInput input{.port = port_of(leaf, argument, name), .slot = slot,
+    ProgramInput input{.port = port_of(leaf, argument, name),
+                       .slot = slot,
                        .is_number = !is_tensor};
     program_.input_of_leaf[leaf] = program_.inputs.size();
     program_.inputs.push_back(std::move(input));
@@ -185,8 +189,7 @@ class Reader {
     const auto given = in_constants_.find(leaf);
     if (given != in_constants_.end() && given->second != value) {
       throw InvalidArgument("input " + std::to_string(leaf) + " (" +
-                            printable(name) + ") is " +
-                            dumped(given->second) +
+                            printable(name) + ") is " + dumped(given->second) +
                             " in in_constants, but the program was made for " +
                             dumped(value) + " alone");
     }

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "artifact/printable.h"
 #include "backends/common/failure.h"
 #include "backends/torch/element_type.h"
 #include "backends/torch/fetched_tensor.h"
@@ -132,10 +133,10 @@ void Request::bind_input(std::size_t index, const DLTensor& tensor) {
   if (!plugin::is_same_dtype(made.dtype, bound.dtype) ||
       made.dims.size() != static_cast<std::size_t>(bound.rank)) {
     const PortSpec& spec = program_.inputs[index].port;
-    plugin::refuse_tensor(
-        tensor, bound.name,
-        "expected " + type_name(spec.type) + " of rank " +
-            std::to_string(bound.rank) + " (" + spec.recorded + ")");
+    plugin::refuse_tensor(tensor, bound.name,
+                          "expected " + type_name(spec.type) + " of rank " +
+                              std::to_string(bound.rank) + " (" +
+                              printable(spec.recorded) + ")");
   }
   is_checked_ = false;
   inputs_[index] = tensor_over(made);
@@ -191,7 +192,7 @@ void Request::check_bound() {
     missing.append(missing.empty() ? " " : ", ")
         .append(program_.inputs[i].port.name)
         .append(" (")
-        .append(program_.inputs[i].port.recorded)
+        .append(printable(program_.inputs[i].port.recorded))
         .append(")");
   }
   if (!missing.empty()) {

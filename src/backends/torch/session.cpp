@@ -40,9 +40,10 @@ Session::Session(const std::string& path, Options options)
       signature_(program_) {
   for (const std::string& guard : program_.unread_guards) {
     plugin::log_to_host(MODELRUN_LOG_WARNING,
-                        archive_.file() + ": this condition on its inputs "
-                        "cannot be checked outside of Python: " +
-                        printable(guard));
+                        archive_.file() +
+                            ": this condition on its inputs "
+                            "cannot be checked outside of Python: " +
+                            printable(guard));
   }
 }
 

@@ -25,8 +25,8 @@ StoredTensor read_tensor(const Json& payload) {
   tensor.type = recorded_type(json_integer(member(meta, "dtype"), "dtype"));
   tensor.sizes = sizes_of(meta, "sizes");
   tensor.strides = sizes_of(meta, "strides");
-  tensor.offset = json_integer(
-      member(member(meta, "storage_offset"), "as_int"), "storage_offset");
+  tensor.offset = json_integer(member(member(meta, "storage_offset"), "as_int"),
+                               "storage_offset");
   if (json_integer(member(meta, "layout"), "layout") != kStridedLayout) {
     throw Unsupported("it is sparse; only strided tensors can be read");
   }
@@ -95,10 +95,9 @@ StoredTensor WeightTable::find(const std::string& name) const {
     StoredTensor tensor = read_tensor(*payload);
     tensor.record = folder_ + tensor.record;
     if (tensor.extent() > archive_.record(tensor.record).size()) {
-      throw InvalidArgument("its sizes need " +
-                            std::to_string(tensor.extent()) +
-                            " bytes, record " + printable(tensor.record) +
-                            " has fewer");
+      throw InvalidArgument(
+          "its sizes need " + std::to_string(tensor.extent()) +
+          " bytes, record " + printable(tensor.record) + " has fewer");
     }
     return tensor;
   } catch (const Unsupported& error) {

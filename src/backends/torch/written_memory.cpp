@@ -13,10 +13,10 @@ namespace {
 
 /// These return an input, or a view of one, and do not say so.
 constexpr std::array<std::string_view, 12> kUndeclaredViews{
-    "aten::_unsafe_view",     "aten::alpha_dropout", "aten::atleast_1d",
-    "aten::atleast_2d",       "aten::atleast_3d",    "aten::broadcast_tensors",
-    "aten::dropout",          "aten::einsum",        "aten::feature_dropout",
-    "aten::lift",             "aten::meshgrid",      "aten::type_as"};
+    "aten::_unsafe_view", "aten::alpha_dropout", "aten::atleast_1d",
+    "aten::atleast_2d",   "aten::atleast_3d",    "aten::broadcast_tensors",
+    "aten::dropout",      "aten::einsum",        "aten::feature_dropout",
+    "aten::lift",         "aten::meshgrid",      "aten::type_as"};
 
 bool is_undeclared_view(const std::string& name) {
   return std::find(kUndeclaredViews.begin(), kUndeclaredViews.end(), name) !=
@@ -147,7 +147,8 @@ class Analysis {
       for (const Element& output : graph->outputs) {
         append(outputs, output.slot, inner);
       }
-      if (given.size() >= settings && given.size() - settings == inputs.size()) {
+      if (given.size() >= settings &&
+          given.size() - settings == inputs.size()) {
         for (std::size_t i = 0; i < inputs.size(); ++i) {
           sets_.unite(given[settings + i], inputs[i]);
         }
