@@ -109,7 +109,6 @@ std::optional<BeamIndex> find_beam_index(const ov::Model& model) {
   BeamIndex index;
   index.input = static_cast<std::size_t>(found - inputs.begin());
   index.type = found->get_element_type();
-  index.batch_input = index.input == 0 ? 1 : 0;
   for (const auto& node : model.get_ops()) {
     const auto* variable =
         ov::as_type<const op::util::ReadValueBase>(node.get());
@@ -117,6 +116,7 @@ std::optional<BeamIndex> find_beam_index(const ov::Model& model) {
       read_variable(model, *found->get_node(), *variable, index);
     }
   }
+  if (index.batch_input > index.input) --index.batch_input;
   return index;
 }
 

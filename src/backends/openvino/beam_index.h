@@ -21,6 +21,7 @@ struct BeamIndex {
   /// How many rows a cache has that is not there yet: fixed, or the size of an
   /// axis of an input.
   std::optional<std::int64_t> fixed_batch;
+  /// Among the inputs without this one.
   std::size_t batch_input = 0;
   std::size_t batch_axis = 0;
 };

@@ -44,6 +44,10 @@ ov::AnyMap compile_properties(const Runtime& runtime, const ov::Model& model,
   std::map<std::string, std::string> wanted = precision_properties(model);
   wanted["PERFORMANCE_HINT"] = "LATENCY";
   wanted["INFERENCE_NUM_THREADS"] = std::to_string(options.threads);
+  // A stream of one thread loses what a kernel throws, and the model that is
+  // compiled next crashes (2026.4.1); without a stream the caller's thread
+  // computes, and throws.
+  if (device.name == "cpu" && options.threads == 1) wanted["NUM_STREAMS"] = "0";
   ov::AnyMap properties;
   for (const auto& [key, value] : wanted) {
     if (has_property(supported, key)) properties[key] = value;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "backends/common/failure.h"
 #include "backends/common/log_hosts.h"
@@ -28,6 +29,9 @@ struct modelrun_session {
 };
 
 struct modelrun_request {
+  explicit modelrun_request(std::shared_ptr<const ours::Session> session)
+      : request(std::move(session)) {}
+
   ours::Request request;
 };
 
@@ -104,9 +108,8 @@ const modelrun_signature* session_signature(const modelrun_session* session) {
 modelrun_status request_create(modelrun_session* session,
                                modelrun_request** request,
                                const modelrun_sink* error) {
-  return plugin::guard(error, [&] {
-    *request = new modelrun_request{ours::Request(session->session)};
-  });
+  return plugin::guard(
+      error, [&] { *request = new modelrun_request(session->session); });
 }
 
 void request_destroy(modelrun_request* request) { delete request; }

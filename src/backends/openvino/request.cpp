@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <openvino/runtime/exception.hpp>
 #include <utility>
 
 #include "backends/openvino/result.h"
@@ -23,7 +22,7 @@ bool is_shape(const ov::Shape& shape, const std::vector<std::int64_t>& dims) {
 }
 
 /// A tensor of the runtime's own, which it resizes as it needs.
-ov::Tensor own_tensor(const InputPort& port) {
+ov::Tensor own_tensor(const Port& port) {
   const ov::PartialShape& partial = port.get_partial_shape();
   ov::Shape shape(partial.rank().is_static() ? partial.size() : 1, 0);
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
@@ -43,26 +42,64 @@ void fill_identity(ov::Tensor& tensor) {
 }  // namespace
 
 Request::Request(std::shared_ptr<const Session> session)
-    : session_(std::move(session)), request_(session_->make_request()) {
+    : session_(std::move(session)) {
   const Signature& signature = session_->signature();
   inputs_.resize(signature.inputs().size());
   outputs_.resize(signature.outputs().size());
+  move_to(session_->program());
   if (signature.states().empty()) return;
+  const auto found = variables();
+  const auto& beam = session_->beam_index();
+  for (std::size_t i = 0; i < signature.states().size(); ++i) {
+    const std::string& id = signature.variable_ids()[i];
+    std::optional<std::size_t> axis;
+    if (beam && beam->batch_axes.contains(id)) axis = beam->batch_axes.at(id);
+    states_.emplace_back(found.at(id), signature.states()[i], axis);
+  }
+}
+
+std::map<std::string, ov::VariableState> Request::variables() {
   std::map<std::string, ov::VariableState> variables;
   for (auto& variable : request_.query_state()) {
     variables.emplace(variable.get_name(), variable);
   }
-  const auto& beam = session_->beam_index();
-  for (std::size_t i = 0; i < signature.states().size(); ++i) {
-    const std::string& id = signature.variable_ids()[i];
-    const auto found = variables.find(id);
-    if (found == variables.end()) {
+  for (const std::string& id : session_->signature().variable_ids()) {
+    if (!variables.contains(id)) {
       throw Failure(MODELRUN_BACKEND_ERROR,
                     "OpenVINO has no state for the variable '" + id + "'");
     }
-    std::optional<std::size_t> axis;
-    if (beam && beam->batch_axes.contains(id)) axis = beam->batch_axes.at(id);
-    states_.emplace_back(found->second, signature.states()[i], axis);
+  }
+  return variables;
+}
+
+void Request::move_to(std::shared_ptr<Program> program) {
+  call(MODELRUN_BACKEND_ERROR, "making a request", [&] {
+    request_ = program->compiled.create_infer_request();
+    program_ = std::move(program);
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      if (inputs_[i].is_bound()) {
+        request_.set_tensor(program_->inputs[i], inputs_[i].tensor());
+      } else {
+        inputs_[i].forget();
+      }
+    }
+    for (Output& output : outputs_) output.target = Target::runtime;
+    beam_size_ = -1;
+    if (states_.empty()) return;
+    const auto found = variables();
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      states_[i].move_to(found.at(session_->signature().variable_ids()[i]));
+    }
+  });
+}
+
+std::unique_lock<std::mutex> Request::begin_run() {
+  if (!session_->is_damaged_by_failure()) return {};
+  while (true) {
+    std::unique_lock lock(program_->running);
+    if (!program_->is_damaged) return lock;
+    lock.unlock();
+    move_to(session_->program());
   }
 }
 
@@ -88,7 +125,7 @@ void Request::bind_input(std::size_t index, const DLTensor& tensor) {
   try {
     call(MODELRUN_INVALID_ARGUMENT,
          "binding " + binding.view().shown() + " to '" + port.name + "'", [&] {
-           request_.set_tensor(session_->inputs()[index], binding.tensor());
+           request_.set_tensor(program_->inputs[index], binding.tensor());
          });
   } catch (...) {
     binding.forget();
@@ -107,6 +144,7 @@ void Request::bind_output(std::size_t index, const DLTensor* tensor) {
 void Request::run() {
   check_inputs();
   has_run_ = false;
+  const std::unique_lock lock = begin_run();
   aim_outputs();
   set_beam_index();
   infer();
@@ -134,18 +172,10 @@ DLManagedTensorVersioned* Request::fetch(modelrun_port_kind kind,
                   "cannot fetch '" + std::string(name) + reason);
   }
   auto* tensor = call(MODELRUN_BACKEND_ERROR, "reading an output", [&] {
-    return copied_result(request_.get_tensor(session_->outputs()[index]), name);
+    return copied_result(request_.get_tensor(program_->outputs[index]), name);
   });
   output.is_fetched = true;
   return tensor;
-}
-
-void Request::cancel() noexcept {
-  try {
-    request_.cancel();
-  } catch (const std::exception&) {
-    // The run goes on; that is all a cancel may leave.
-  }
 }
 
 const modelrun_port& Request::port(modelrun_port_kind kind,
@@ -194,7 +224,7 @@ void Request::aim(std::size_t index, Target target) {
   const bool is_aimed = output.target == target &&
                         (target == Target::runtime || output.is_current);
   if (is_aimed) return;
-  const InputPort& port = session_->outputs()[index];
+  const Port& port = program_->outputs[index];
   call(MODELRUN_INVALID_ARGUMENT,
        "binding the output '" +
            std::string(session_->signature().outputs()[index].name) + "'",
@@ -225,7 +255,7 @@ void Request::set_beam_index() {
     } else {
       fill_identity<std::int32_t>(rows);
     }
-    request_.set_tensor(session_->beam_port(), rows);
+    request_.set_tensor(program_->beam, rows);
   });
   beam_size_ = size;
 }
@@ -252,14 +282,19 @@ std::int64_t Request::batch() const {
 }
 
 void Request::infer() {
+  cancellation_.begin_run();
+  std::string problem;
   try {
     request_.infer();
-  } catch (const ov::Cancelled&) {
-    throw Failure(MODELRUN_BACKEND_ERROR, "the run was cancelled");
   } catch (const std::exception& exception) {
-    throw Failure(MODELRUN_BACKEND_ERROR, "OpenVINO, running with " +
-                                              shown_inputs() + ": " +
-                                              words_of(exception));
+    program_->is_damaged = session_->is_damaged_by_failure();
+    problem =
+        "OpenVINO, running with " + shown_inputs() + ": " + words_of(exception);
+  }
+  const bool is_cancelled = cancellation_.end_run();
+  if (!problem.empty()) throw Failure(MODELRUN_BACKEND_ERROR, problem);
+  if (is_cancelled) {
+    throw Failure(MODELRUN_BACKEND_ERROR, "the run was cancelled");
   }
 }
 
@@ -273,7 +308,7 @@ void Request::finish_outputs() {
       if (!is_shape(shape, view.dims)) refuse_shape(i, shape);
       continue;
     }
-    const ov::Tensor result = request_.get_tensor(session_->outputs()[i]);
+    const ov::Tensor result = request_.get_tensor(program_->outputs[i]);
     if (!is_shape(result.get_shape(), view.dims)) {
       refuse_shape(i, result.get_shape());
     }

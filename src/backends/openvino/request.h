@@ -6,12 +6,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <openvino/runtime/infer_request.hpp>
 #include <string>
 #include <vector>
 
 #include "backends/openvino/binding.h"
+#include "backends/openvino/cancellation.h"
 #include "backends/openvino/session.h"
 #include "backends/openvino/state.h"
 
@@ -28,7 +31,7 @@ class Request {
   void run();
   [[nodiscard]] DLManagedTensorVersioned* fetch(modelrun_port_kind kind,
                                                 std::size_t index);
-  void cancel() noexcept;
+  void cancel() noexcept { cancellation_.cancel(); }
 
  private:
   /// Where the runtime writes an output.
@@ -46,6 +49,11 @@ class Request {
                                           std::size_t index) const;
   void bind_input(std::size_t index, const DLTensor& tensor);
   void bind_output(std::size_t index, const DLTensor* tensor);
+  [[nodiscard]] std::map<std::string, ov::VariableState> variables();
+  /// Goes on with another program: the one before was damaged.
+  void move_to(std::shared_ptr<Program> program);
+  /// Locks the program that is run.
+  [[nodiscard]] std::unique_lock<std::mutex> begin_run();
   void check_inputs() const;
   void aim_outputs();
   void aim(std::size_t index, Target target);
@@ -58,6 +66,7 @@ class Request {
   [[nodiscard]] std::string shown_inputs() const;
 
   std::shared_ptr<const Session> session_;
+  std::shared_ptr<Program> program_;
   ov::InferRequest request_;
   std::vector<Binding> inputs_;
   std::vector<Output> outputs_;
@@ -65,6 +74,7 @@ class Request {
   /// The rows that the input `beam_idx` is set for; -1 when it is not.
   std::int64_t beam_size_ = -1;
   bool has_run_ = false;
+  Cancellation cancellation_;
 };
 
 }  // namespace modelrun::openvino

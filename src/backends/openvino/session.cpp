@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/openvino/session.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <openvino/runtime/properties.hpp>
@@ -42,78 +43,77 @@ std::string precision_of(const ov::CompiledModel& model, const char* property) {
 
 Session::Session(std::shared_ptr<const Runtime> runtime,
                  const std::string& path, const Options& options)
-    : runtime_(std::move(runtime)), options_(options) {
-  const std::shared_ptr<ov::Model> model = read_model(*runtime_, path);
+    : runtime_(std::move(runtime)),
+      options_(options),
+      path_(path),
+      model_(read_model(*runtime_, path)) {
   repairs_ = call(MODELRUN_BACKEND_ERROR, "repairing '" + path + "'",
-                  [&] { return repair(*model, options_.skip_repairs); });
-  beam_ = find_beam_index(*model);
+                  [&] { return repair(*model_, options_.skip_repairs); });
+  beam_ = find_beam_index(*model_);
   signature_ = std::make_unique<const Signature>(
-      *model, beam_ ? std::optional(beam_->input) : std::nullopt);
+      *model_, beam_ ? std::optional(beam_->input) : std::nullopt);
   device_ = find_device(*runtime_, options_.device);
-  compile(model, path);
-  take_ports();
+  is_damaged_by_failure_ = device_.name == "cpu" && model_->is_dynamic();
+  program_ = compile();
+  // The model is only kept to compile it again.
+  if (!is_damaged_by_failure_) model_.reset();
 }
 
-void Session::compile(const std::shared_ptr<ov::Model>& model,
-                      const std::string& path) {
-  const std::string doing = "compiling '" + path + "' for " + device_.name;
+std::shared_ptr<Program> Session::compile() const {
+  const std::string doing = "compiling '" + path_ + "' for " + device_.name;
+  const std::optional<std::size_t> beam_input =
+      beam_ ? std::optional(beam_->input) : std::nullopt;
   ov::AnyMap properties = call(MODELRUN_BACKEND_ERROR, doing, [&] {
-    return compile_properties(*runtime_, *model, device_, options_);
+    return compile_properties(*runtime_, *model_, device_, options_);
   });
   const auto compiled_with = [&](const ov::AnyMap& used) {
     return call(MODELRUN_BACKEND_ERROR, doing, [&] {
-      return runtime_->core().compile_model(model, device_.openvino_name, used);
+      return std::make_shared<Program>(
+          runtime_->core().compile_model(model_, device_.openvino_name, used),
+          beam_input);
     });
   };
-  if (options_.cache_dir.empty()) {
-    compiled_ = compiled_with(properties);
-    return;
-  }
+  if (options_.cache_dir.empty()) return compiled_with(properties);
   try {
-    compiled_ = compiled_with(properties);
+    return compiled_with(properties);
   } catch (const Failure& failure) {
     // A full disk or a broken entry is no reason not to run.
     properties.erase(ov::cache_dir.name());
-    compiled_ = compiled_with(properties);
+    auto program = compiled_with(properties);
     plugin::log_to_host(MODELRUN_LOG_WARNING,
                         "the cache of compiled models in '" +
                             options_.cache_dir +
                             "' is not used: " + failure.what());
+    return program;
   }
 }
 
-void Session::take_ports() {
-  const auto& inputs = compiled_.inputs();
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (beam_ && i == beam_->input) {
-      beam_port_ = inputs[i];
-    } else {
-      inputs_.push_back(inputs[i]);
-    }
+std::shared_ptr<Program> Session::program() const {
+  const std::lock_guard lock(mutex_);
+  if (program_->is_damaged) {
+    program_ = compile();
+    plugin::log_to_host(MODELRUN_LOG_INFO,
+                        "'" + path_ + "' was compiled anew after a failed run");
   }
-  outputs_ = compiled_.outputs();
-  if (beam_ && beam_->batch_input > beam_->input) --beam_->batch_input;
-}
-
-ov::InferRequest Session::make_request() const {
-  return call(MODELRUN_BACKEND_ERROR, "making a request",
-              [&] { return compiled_.create_infer_request(); });
+  return program_;
 }
 
 std::string Session::describe() const {
+  const ov::CompiledModel compiled = program()->compiled;
   nlohmann::json text{
       {"device", device_.name},
       {"device_name", runtime_->core().get_property(device_.openvino_name,
                                                     ov::device::full_name)},
       {"threads", options_.threads},
-      {"precision", precision_of(compiled_, "INFERENCE_PRECISION_HINT")},
-      {"execution_devices", property_of(compiled_, "EXECUTION_DEVICES")},
-      {"streams", property_of(compiled_, "NUM_STREAMS")},
-      {"kv_cache_precision", precision_of(compiled_, "KV_CACHE_PRECISION")},
+      {"precision", precision_of(compiled, "INFERENCE_PRECISION_HINT")},
+      {"execution_devices", property_of(compiled, "EXECUTION_DEVICES")},
+      {"streams", property_of(compiled, "NUM_STREAMS")},
+      {"kv_cache_precision", precision_of(compiled, "KV_CACHE_PRECISION")},
       {"dynamic_quantization_group_size",
-       property_of(compiled_, "DYNAMIC_QUANTIZATION_GROUP_SIZE")}};
-  const std::string threads = property_of(compiled_, "INFERENCE_NUM_THREADS");
-  if (!threads.empty()) text["threads"] = std::stoi(threads);
+       property_of(compiled, "DYNAMIC_QUANTIZATION_GROUP_SIZE")}};
+  const std::string threads = property_of(compiled, "INFERENCE_NUM_THREADS");
+  // 0: the caller's thread alone.
+  if (!threads.empty()) text["threads"] = std::max(1, std::stoi(threads));
   text["repairs"] = nlohmann::json::object();
   for (const auto& [name, places] : repairs_) text["repairs"][name] = places;
   return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

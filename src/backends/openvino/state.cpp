@@ -31,6 +31,16 @@ void State::set(const DLTensor& tensor) {
   }
 }
 
+void State::move_to(ov::VariableState variable) {
+  if (is_set_) {
+    const ov::Tensor held = variable_.get_state();
+    ov::Tensor copy(held.get_element_type(), held.get_shape());
+    held.copy_to(copy);
+    variable.set_state(copy);
+  }
+  variable_ = std::move(variable);
+}
+
 void State::reset() {
   call(MODELRUN_BACKEND_ERROR, "resetting a state", [&] { variable_.reset(); });
   is_set_ = false;

@@ -19,6 +19,8 @@ class State {
         std::optional<std::size_t> batch_axis)
       : variable_(std::move(variable)), port_(&port), batch_axis_(batch_axis) {}
 
+  /// Goes on as the variable of another request, with what it holds.
+  void move_to(ov::VariableState variable);
   /// Copies the tensor in; throws Failure when it does not fit.
   void set(const DLTensor& tensor);
   void reset();
