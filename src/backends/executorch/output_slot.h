@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <memory>
-#include <vector>
 
 #include "backends/common/tensor_view.h"
 #include "backends/executorch/loaded_method.h"
@@ -49,10 +48,7 @@ class OutputSlot {
   bool is_fetched = false;
 
  private:
-  [[nodiscard]] std::vector<std::int64_t> dims(const et::EValue& value) const;
-  void copy_to(void* target, const et::EValue& value,
-               const std::vector<std::int64_t>& dims,
-               std::size_t bytes) const;
+  void copy_to(void* target, const et::EValue& value, std::size_t bytes) const;
 
   const modelrun_port* port_;
   const PortFacts* facts_;
