@@ -44,18 +44,21 @@ ov::AnyMap compile_properties(const Runtime& runtime, const ov::Model& model,
   std::map<std::string, std::string> wanted = precision_properties(model);
   wanted["PERFORMANCE_HINT"] = "LATENCY";
   wanted["INFERENCE_NUM_THREADS"] = std::to_string(options.threads);
+  std::erase_if(wanted, [&](const auto& each) {
+    return !has_property(supported, each.first);
+  });
+  if (!options.cache_dir.empty()) {
+    wanted[ov::cache_dir.name()] = options.cache_dir;
+  }
+  for (const auto& [key, value] : options.config) wanted[key] = value;
   // A stream of one thread loses what a kernel throws, and the model that is
   // compiled next crashes (2026.4.1); without a stream the caller's thread
   // computes, and throws.
-  if (device.name == "cpu" && options.threads == 1) wanted["NUM_STREAMS"] = "0";
+  if (device.name == "cpu" && wanted["INFERENCE_NUM_THREADS"] == "1") {
+    wanted.emplace("NUM_STREAMS", "0");
+  }
   ov::AnyMap properties;
-  for (const auto& [key, value] : wanted) {
-    if (has_property(supported, key)) properties[key] = value;
-  }
-  if (!options.cache_dir.empty()) {
-    properties[ov::cache_dir.name()] = options.cache_dir;
-  }
-  for (const auto& [key, value] : options.config) properties[key] = value;
+  for (const auto& [key, value] : wanted) properties[key] = value;
   return properties;
 }
 
