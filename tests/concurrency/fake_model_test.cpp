@@ -15,8 +15,7 @@ namespace {
 
 FakeExport adding_export() {
   FakeProgram program;
-  program
-      .input({.name = "input_ids", .dtype = "int64", .dims = {-1, -1}})
+  program.input({.name = "input_ids", .dtype = "int64", .dims = {-1, -1}})
       .input({.name = "attention_mask", .dtype = "int64", .dims = {-1, -1}})
       .sum({.name = "sum", .dtype = "int64", .dims = {-1, -1}}, "input_ids",
            "attention_mask");

@@ -44,9 +44,23 @@ class Message {
 
 /// Numbers of TensorProto.DataType.
 enum OnnxType : int {
-  kFloat = 1, kUint8, kInt8, kUint16, kInt16, kInt32, kInt64, kString, kBool,
-  kFloat16, kDouble, kUint32, kUint64, kBfloat16 = 16, kFloat8 = 17,
-  kUint4 = 21, kInt4 = 22,
+  kFloat = 1,
+  kUint8,
+  kInt8,
+  kUint16,
+  kInt16,
+  kInt32,
+  kInt64,
+  kString,
+  kBool,
+  kFloat16,
+  kDouble,
+  kUint32,
+  kUint64,
+  kBfloat16 = 16,
+  kFloat8 = 17,
+  kUint4 = 21,
+  kInt4 = 22,
 };
 
 using Dim = std::variant<std::int64_t, std::string>;
@@ -67,9 +81,9 @@ inline Message dims_message(const Dims& dims) {
 }
 
 inline Message tensor_type(int type, const Dims& dims) {
-  return Message().message(
-      1, Message().number(1, static_cast<std::uint64_t>(type))
-             .message(2, dims_message(dims)));
+  return Message().message(1, Message()
+                                  .number(1, static_cast<std::uint64_t>(type))
+                                  .message(2, dims_message(dims)));
 }
 
 /// A tensor type that does not say its rank.
@@ -79,7 +93,9 @@ inline Message unranked_type(int type) {
 }
 
 inline Message int_attribute(const std::string& name, std::int64_t value) {
-  return Message().bytes(1, name).number(3, static_cast<std::uint64_t>(value))
+  return Message()
+      .bytes(1, name)
+      .number(3, static_cast<std::uint64_t>(value))
       .number(20, 2);
 }
 
@@ -135,11 +151,10 @@ struct Graph {
 };
 
 /// An initializer; `where` gives external_data instead of `raw`.
-inline Message initializer(const std::string& name, int type,
-                           const std::vector<std::int64_t>& dims,
-                           const std::string& raw,
-                           const std::map<std::string, std::string>& where =
-                               {}) {
+inline Message initializer(
+    const std::string& name, int type, const std::vector<std::int64_t>& dims,
+    const std::string& raw,
+    const std::map<std::string, std::string>& where = {}) {
   Message tensor;
   for (const auto dim : dims) tensor.number(1, static_cast<std::uint64_t>(dim));
   tensor.number(2, static_cast<std::uint64_t>(type)).bytes(8, name);

@@ -7,7 +7,6 @@
 namespace modelrun::onnxruntime_test {
 namespace {
 
-
 Graph add_graph() {
   return {.inputs = {{"x", tensor_type(kFloat, {"batch", 4})},
                      {"y", tensor_type(kFloat, {"batch", 4})}},
@@ -18,8 +17,8 @@ Graph add_graph() {
 Result try_open(const char* path) {
   Host host(path);
   modelrun_backend* backend = nullptr;
-  Result result = call(onnxruntime_table().backend_create, &host.host,
-                       &backend);
+  Result result =
+      call(onnxruntime_table().backend_create, &host.host, &backend);
   EXPECT_EQ(backend, nullptr);
   return result;
 }
@@ -40,7 +39,8 @@ TEST(OnnxRuntimePlugin, NoLibraryIsNotFound) {
 TEST(OnnxRuntimePlugin, MissingLibraryIsNotFoundWithTheLoadersWords) {
   const Result result = try_open("/nowhere/libonnxruntime.so");
   EXPECT_EQ(result.status, MODELRUN_NOT_FOUND);
-  EXPECT_TRUE(has(result.text, "cannot open ONNX Runtime: /nowhere/libonnxruntime"));
+  EXPECT_TRUE(
+      has(result.text, "cannot open ONNX Runtime: /nowhere/libonnxruntime"));
 }
 
 TEST(OnnxRuntimePlugin, AnotherLibraryIsRefused) {
@@ -75,10 +75,9 @@ TEST_F(OnnxRuntimeLoad, BackendDescribesItself) {
   EXPECT_EQ(json["runtime"], "onnxruntime");
   EXPECT_TRUE(has(json["version"].get<std::string>(), "1."));
   EXPECT_EQ(json["devices"], nlohmann::json::array({"cpu"}));
-  EXPECT_EQ(json["options"], nlohmann::json::array({"custom_op_library",
-                                                    "device",
-                                                    "graph_optimization_level",
-                                                    "threads"}));
+  EXPECT_EQ(json["options"],
+            nlohmann::json::array({"custom_op_library", "device",
+                                   "graph_optimization_level", "threads"}));
   EXPECT_TRUE(has(json["providers"].dump(), "\"CPUExecutionProvider\""));
 }
 
@@ -104,16 +103,21 @@ TEST_F(OnnxRuntimeLoad, UnknownOptionListsTheKnownOnes) {
 }
 
 TEST_F(OnnxRuntimeLoad, OptionsOfTheWrongTypeAreRefused) {
-  const char* const bad[] = {
-      R"({"threads": "2"})",   R"({"threads": 0})",
-      R"({"threads": -1})",    R"({"threads": 1.5})",
-      R"({"threads": true})",  R"({"threads": 18446744073709551615})",
-      R"({"device": 0})",      R"({"graph_optimization_level": "most"})",
-      R"({"graph_optimization_level": 99})",
-      R"({"custom_op_library": ""})",
-      R"([])",                 R"({"threads": )",
-      "",                      "null",
-      "{\"\xff\": 1}"};
+  const char* const bad[] = {R"({"threads": "2"})",
+                             R"({"threads": 0})",
+                             R"({"threads": -1})",
+                             R"({"threads": 1.5})",
+                             R"({"threads": true})",
+                             R"({"threads": 18446744073709551615})",
+                             R"({"device": 0})",
+                             R"({"graph_optimization_level": "most"})",
+                             R"({"graph_optimization_level": 99})",
+                             R"({"custom_op_library": ""})",
+                             R"([])",
+                             R"({"threads": )",
+                             "",
+                             "null",
+                             "{\"\xff\": 1}"};
   for (const char* options : bad) {
     const Result result = try_load(add_graph(), options);
     EXPECT_EQ(result.status, MODELRUN_INVALID_ARGUMENT) << options;
@@ -135,12 +139,11 @@ TEST_F(OnnxRuntimeLoad, EveryOptimizationLevelIsTaken) {
 
 TEST_F(OnnxRuntimeLoad, AnotherDeviceIsRefusedAndNeverReplaced) {
   for (const char* device : {"cuda", "cuda:1", "gpu", ""}) {
-    const std::string options =
-        R"({"device": ")" + std::string(device) + "\"}";
+    const std::string options = R"({"device": ")" + std::string(device) + "\"}";
     const Result result = try_load(add_graph(), options.c_str());
     EXPECT_EQ(result.status, MODELRUN_UNSUPPORTED);
-    EXPECT_TRUE(has(result.text, "cannot run on '" +
-                                       std::string(device) + "'"));
+    EXPECT_TRUE(
+        has(result.text, "cannot run on '" + std::string(device) + "'"));
     EXPECT_TRUE(has(result.text, "was built with: "));
     EXPECT_TRUE(has(result.text, "CPUExecutionProvider"));
   }
@@ -198,8 +201,9 @@ TEST_F(OnnxRuntimeLoad, Bfloat16WithoutKernelSaysSo) {
                 .nodes = {{"MatMul", {"x", "x"}, {"y"}}}});
   EXPECT_EQ(result.status, MODELRUN_UNSUPPORTED);
   EXPECT_TRUE(has(result.text, "MatMul"));
-  EXPECT_TRUE(has(result.text, "no kernel for this operator with these "
-                                     "data types"));
+  EXPECT_TRUE(has(result.text,
+                  "no kernel for this operator with these "
+                  "data types"));
 }
 
 TEST_F(OnnxRuntimeLoad, NothingIsPrintedAndWarningsReachTheHost) {
@@ -207,12 +211,10 @@ TEST_F(OnnxRuntimeLoad, NothingIsPrintedAndWarningsReachTheHost) {
   testing::internal::CaptureStderr();
   Graph graph = add_graph();
   // An initializer that nothing uses: the runtime warns.
-  graph.initializers = {
-      initializer("unused", kFloat, {2}, raw<float>({1, 2}))};
+  graph.initializers = {initializer("unused", kFloat, {2}, raw<float>({1, 2}))};
   load(graph);
   modelrun_session* session = nullptr;
-  EXPECT_NE(try_load(folder / "none.onnx", "{}", &session).status,
-            MODELRUN_OK);
+  EXPECT_NE(try_load(folder / "none.onnx", "{}", &session).status, MODELRUN_OK);
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   ASSERT_FALSE(host->lines.empty());
@@ -223,14 +225,13 @@ TEST_F(OnnxRuntimeLoad, NothingIsPrintedAndWarningsReachTheHost) {
 TEST_F(OnnxRuntimeLoad, LogGoesToTheBackendThatIsStillThere) {
   Host second(library.c_str());
   modelrun_backend* other = nullptr;
-  ASSERT_EQ(call(onnxruntime_table().backend_create, &second.host, &other)
-                .status,
-            MODELRUN_OK);
+  ASSERT_EQ(
+      call(onnxruntime_table().backend_create, &second.host, &other).status,
+      MODELRUN_OK);
   onnxruntime_table().backend_destroy(other);
   const auto before = second.lines.size();
   Graph graph = add_graph();
-  graph.initializers = {
-      initializer("unused", kFloat, {2}, raw<float>({1, 2}))};
+  graph.initializers = {initializer("unused", kFloat, {2}, raw<float>({1, 2}))};
   load(graph);
   EXPECT_EQ(second.lines.size(), before);
   EXPECT_FALSE(host->lines.empty());
@@ -238,13 +239,13 @@ TEST_F(OnnxRuntimeLoad, LogGoesToTheBackendThatIsStillThere) {
 
 Graph external_graph(const std::string& location, const std::string& offset,
                      const std::string& length) {
-  return {.inputs = {{"x", tensor_type(kFloat, {4})}},
-          .outputs = {{"y", tensor_type(kFloat, {4})}},
-          .nodes = {{"Add", {"x", "w"}, {"y"}}},
-          .initializers = {initializer("w", kFloat, {4}, "",
-                                       {{"location", location},
-                                        {"offset", offset},
-                                        {"length", length}})}};
+  return {
+      .inputs = {{"x", tensor_type(kFloat, {4})}},
+      .outputs = {{"y", tensor_type(kFloat, {4})}},
+      .nodes = {{"Add", {"x", "w"}, {"y"}}},
+      .initializers = {initializer(
+          "w", kFloat, {4}, "",
+          {{"location", location}, {"offset", offset}, {"length", length}})}};
 }
 
 TEST_F(OnnxRuntimeLoad, ExternalDataIsFoundBesideTheGraphInAnyFolder) {

@@ -10,7 +10,6 @@
 namespace modelrun::onnxruntime_test {
 namespace {
 
-
 using OnnxRuntimeRequest = OnnxRuntimeTest;
 
 Graph add_graph() {
@@ -30,13 +29,13 @@ TEST_F(OnnxRuntimeRequest, EveryDtypeComesBackBitForBit) {
   const struct {
     int onnx;
     DLDataType dtype;
-  } types[] = {{kBool, {kDLBool, 8, 1}},      {kUint8, {kDLUInt, 8, 1}},
-               {kUint16, {kDLUInt, 16, 1}},   {kUint32, {kDLUInt, 32, 1}},
-               {kUint64, {kDLUInt, 64, 1}},   {kInt8, {kDLInt, 8, 1}},
-               {kInt16, {kDLInt, 16, 1}},     {kInt32, {kDLInt, 32, 1}},
-               {kInt64, {kDLInt, 64, 1}},     {kFloat16, {kDLFloat, 16, 1}},
+  } types[] = {{kBool, {kDLBool, 8, 1}},        {kUint8, {kDLUInt, 8, 1}},
+               {kUint16, {kDLUInt, 16, 1}},     {kUint32, {kDLUInt, 32, 1}},
+               {kUint64, {kDLUInt, 64, 1}},     {kInt8, {kDLInt, 8, 1}},
+               {kInt16, {kDLInt, 16, 1}},       {kInt32, {kDLInt, 32, 1}},
+               {kInt64, {kDLInt, 64, 1}},       {kFloat16, {kDLFloat, 16, 1}},
                {kBfloat16, {kDLBfloat, 16, 1}}, {kFloat, {kDLFloat, 32, 1}},
-               {kDouble, {kDLFloat, 64, 1}},  {kUint4, {kDLUInt, 4, 1}},
+               {kDouble, {kDLFloat, 64, 1}},    {kUint4, {kDLUInt, 4, 1}},
                {kInt4, {kDLInt, 4, 1}}};
   for (const auto& type : types) {
     SCOPED_TRACE(type.onnx);
@@ -53,8 +52,8 @@ TEST_F(OnnxRuntimeRequest, EveryDtypeComesBackBitForBit) {
     const std::size_t size = (5U * type.dtype.bits + 7) / 8;
     std::vector<std::uint8_t> bytes(size);
     for (std::size_t i = 0; i < size; ++i) {
-      bytes[i] = static_cast<std::uint8_t>(
-          type.onnx == kBool ? i % 2 : 0x7b + 37 * i);
+      bytes[i] =
+          static_cast<std::uint8_t>(type.onnx == kBool ? i % 2 : 0x7b + 37 * i);
     }
     Call call(session);
     call.input(0, {bytes.data(), type.dtype, {5}});
@@ -159,11 +158,12 @@ TEST_F(OnnxRuntimeRequest, ScalarGoesInAndOut) {
 }
 
 TEST_F(OnnxRuntimeRequest, EmptyTensorsMayHaveNoAddress) {
-  Call call(load({.inputs = {{"past", tensor_type(kFloat, {1, "p", 2})},
-                             {"new", tensor_type(kFloat, {1, "s", 2})}},
-                  .outputs = {{"all", tensor_type(kFloat, {1, "t", 2})}},
-                  .nodes = {{"Concat", {"past", "new"}, {"all"},
-                             {int_attribute("axis", 1)}}}}));
+  Call call(load(
+      {.inputs = {{"past", tensor_type(kFloat, {1, "p", 2})},
+                  {"new", tensor_type(kFloat, {1, "s", 2})}},
+       .outputs = {{"all", tensor_type(kFloat, {1, "t", 2})}},
+       .nodes = {
+           {"Concat", {"past", "new"}, {"all"}, {int_attribute("axis", 1)}}}}));
   std::vector<float> last{1, 2};
   call.input(0, {nullptr, kDLFloat32, {1, 0, 2}});
   call.input(1, {last, {1, 1, 2}});
@@ -181,13 +181,14 @@ TEST_F(OnnxRuntimeRequest, EmptyTensorsMayHaveNoAddress) {
 TEST_F(OnnxRuntimeRequest, PastAndPresentMayShareASymbol) {
   // A wrong export, and a common one: the lengths differ by the new token.
   const Dims same = {1, "length", 2};
-  Call call(load({.inputs = {{"past", tensor_type(kFloat, same)},
-                             {"new", tensor_type(kFloat, {1, 1, 2})}},
-                  .outputs = {{"present", tensor_type(kFloat, same)}},
-                  .nodes = {{"Relu", {"past"}, {"kept"}},
-                            {"Concat", {"kept", "new"}, {"all"},
-                             {int_attribute("axis", 1)}},
-                            {"Relu", {"all"}, {"present"}}}}));
+  Call call(load(
+      {.inputs = {{"past", tensor_type(kFloat, same)},
+                  {"new", tensor_type(kFloat, {1, 1, 2})}},
+       .outputs = {{"present", tensor_type(kFloat, same)}},
+       .nodes = {
+           {"Relu", {"past"}, {"kept"}},
+           {"Concat", {"kept", "new"}, {"all"}, {int_attribute("axis", 1)}},
+           {"Relu", {"all"}, {"present"}}}}));
   std::vector<float> past, fresh{1, 2};
   for (std::int64_t step = 0; step < 5; ++step) {
     call.input(0, {past, {1, step, 2}});
@@ -230,9 +231,10 @@ TEST_F(OnnxRuntimeRequest, OutputThatIsAnInputIsACopy) {
   call.run();
   EXPECT_EQ(bound, (Floats{8, 9}));
   call.output(0, {wrong, {3}});
-  EXPECT_TRUE(has(call.try_run().text, "output 'x' is bound to float32[3], but "
-                                       "is the input of that name, "
-                                       "float32[2]"));
+  EXPECT_TRUE(has(call.try_run().text,
+                  "output 'x' is bound to float32[3], but "
+                  "is the input of that name, "
+                  "float32[2]"));
 }
 
 TEST_F(OnnxRuntimeRequest, FetchedTensorsOutliveEverything) {
@@ -336,17 +338,21 @@ TEST_F(OnnxRuntimeRequest, TensorsThatCannotBeAreRefused) {
   EXPECT_TRUE(has(refused({x, {-1}}).text, "no memory has this shape"));
   EXPECT_TRUE(has(refused({x, {kHuge, kHuge}}).text, "no memory"));
   EXPECT_TRUE(has(refused({x, {kHuge, 0, kHuge}}).text, "no memory"));
-  EXPECT_TRUE(has(refused({nullptr, kDLFloat32, {2}}).text, "its data pointer is null"));
-  EXPECT_TRUE(has(refused({x.data(), {kDLComplex, 64, 1}, {2}}).text, "ONNX has no such element type"));
+  EXPECT_TRUE(has(refused({nullptr, kDLFloat32, {2}}).text,
+                  "its data pointer is null"));
+  EXPECT_TRUE(has(refused({x.data(), {kDLComplex, 64, 1}, {2}}).text,
+                  "ONNX has no such element type"));
   View on_gpu(x, {4});
   on_gpu.tensor.device = {kDLCUDA, 0};
-  EXPECT_TRUE(has(call.try_bind(MODELRUN_INPUT, 0, &on_gpu.tensor).text, "copy it to the CPU first"));
+  EXPECT_TRUE(has(call.try_bind(MODELRUN_INPUT, 0, &on_gpu.tensor).text,
+                  "copy it to the CPU first"));
   View strided(x, {2, 2});
   std::int64_t strides[] = {1, 2};
   strided.tensor.strides = strides;
   EXPECT_EQ(call.try_bind(MODELRUN_INPUT, 0, &strided.tensor).text,
             "cannot bind float32[2, 2] to 'x': it is not contiguous");
-  EXPECT_TRUE(has(call.try_bind(MODELRUN_INPUT, 2, nullptr).text, "input 2: the program has 2"));
+  EXPECT_TRUE(has(call.try_bind(MODELRUN_INPUT, 2, nullptr).text,
+                  "input 2: the program has 2"));
   EXPECT_TRUE(has(call.try_bind(MODELRUN_STATE, 0, nullptr).text, "no state"));
 }
 
@@ -362,17 +368,19 @@ TEST_F(OnnxRuntimeRequest, ByteOffsetIsObserved) {
 
 /// Runs its body 2^40 times.
 Graph endless_graph() {
-  Graph body{.inputs = {{"i", tensor_type(kInt64, {})},
-                        {"go", tensor_type(kBool, {})},
-                        {"v", tensor_type(kFloat, {1})}},
-             .outputs = {{"go_on", tensor_type(kBool, {})},
-                         {"w", tensor_type(kFloat, {1})}},
-             .nodes = {{"Identity", {"go"}, {"go_on"}},
-                       {"Add", {"v", "v"}, {"w"}}}};
+  Graph body{
+      .inputs = {{"i", tensor_type(kInt64, {})},
+                 {"go", tensor_type(kBool, {})},
+                 {"v", tensor_type(kFloat, {1})}},
+      .outputs = {{"go_on", tensor_type(kBool, {})},
+                  {"w", tensor_type(kFloat, {1})}},
+      .nodes = {{"Identity", {"go"}, {"go_on"}}, {"Add", {"v", "v"}, {"w"}}}};
   return {.inputs = {{"trips", tensor_type(kInt64, {})},
                      {"x", tensor_type(kFloat, {1})}},
           .outputs = {{"y", tensor_type(kFloat, {1})}},
-          .nodes = {{"Loop", {"trips", "", "x"}, {"y"},
+          .nodes = {{"Loop",
+                     {"trips", "", "x"},
+                     {"y"},
                      {graph_attribute("body", body.graph_message())}}}};
 }
 
@@ -380,8 +388,7 @@ TEST_F(OnnxRuntimeRequest, CancelEndsARunAndOnlyThatRun) {
   Graph graph = endless_graph();
   // Without a condition the body's must be said to hold.
   graph.nodes[0].inputs[1] = "yes";
-  graph.initializers = {
-      initializer("yes", kBool, {}, std::string(1, '\1'))};
+  graph.initializers = {initializer("yes", kBool, {}, std::string(1, '\1'))};
   Call call(load(graph));
   std::vector<std::int64_t> trips{std::int64_t{1} << 40};
   std::vector<float> x{1};

@@ -5,7 +5,6 @@
 namespace modelrun::onnxruntime_test {
 namespace {
 
-
 using OnnxRuntimeSignature = OnnxRuntimeTest;
 
 Graph identity_graph(const Message& type) {
@@ -22,8 +21,8 @@ bool at_least_1_24(modelrun_backend* backend) {
 }
 
 TEST_F(OnnxRuntimeSignature, NamesDimsAndSymbolsAreTheProgramsOwn) {
-  auto* session = load(identity_graph(
-      tensor_type(kInt64, {"batch", 3, "s36 + 1", -1, "7"})));
+  auto* session = load(
+      identity_graph(tensor_type(kInt64, {"batch", 3, "s36 + 1", -1, "7"})));
   const auto& ports = signature(session);
   ASSERT_EQ(ports.input_count, 1U);
   ASSERT_EQ(ports.output_count, 1U);
@@ -56,12 +55,12 @@ TEST_F(OnnxRuntimeSignature, ScalarIsToldFromUnknownRank) {
 }
 
 TEST_F(OnnxRuntimeSignature, InputWithADefaultIsNoInput) {
-  Graph graph{.inputs = {{"x", tensor_type(kFloat, {2})},
-                         {"w", tensor_type(kFloat, {2})}},
-              .outputs = {{"y", tensor_type(kFloat, {2})}},
-              .nodes = {{"Add", {"x", "w"}, {"y"}}},
-              .initializers = {
-                  initializer("w", kFloat, {2}, raw<float>({10, 20}))}};
+  Graph graph{
+      .inputs = {{"x", tensor_type(kFloat, {2})},
+                 {"w", tensor_type(kFloat, {2})}},
+      .outputs = {{"y", tensor_type(kFloat, {2})}},
+      .nodes = {{"Add", {"x", "w"}, {"y"}}},
+      .initializers = {initializer("w", kFloat, {2}, raw<float>({10, 20}))}};
   auto* session = load(graph);
   ASSERT_EQ(signature(session).input_count, 1U);
   EXPECT_STREQ(signature(session).inputs[0].name, "x");

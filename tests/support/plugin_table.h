@@ -100,7 +100,7 @@ struct View {
 using Floats = std::vector<float>;
 
 inline ::testing::AssertionResult has(const std::string& text,
-                                    const std::string& part) {
+                                      const std::string& part) {
   if (text.find(part) != text.npos) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure()
          << "expected to find: " << part << "\n  in: " << text;

@@ -67,17 +67,18 @@ bool is_contiguous(const DLTensor& tensor) noexcept {
 
 void Binding::bind(const DLTensor& tensor, const char* port) {
   if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr)) {
-    throw Failure(MODELRUN_INVALID_ARGUMENT, "cannot bind to '" +
-                                                 std::string(port) +
-                                                 "': the tensor has no shape");
+    throw Failure(
+        MODELRUN_INVALID_ARGUMENT,
+        "cannot bind to '" + std::string(port) + "': the tensor has no shape");
   }
   void* data = tensor.data == nullptr
                    ? nullptr
                    : static_cast<std::byte*>(tensor.data) + tensor.byte_offset;
   if (holds(tensor, data)) return;
   if (tensor.device.device_type != kDLCPU) {
-    refuse(port, tensor, "expected memory of the CPU, got that of another "
-                         "device: copy it to the CPU first");
+    refuse(port, tensor,
+           "expected memory of the CPU, got that of another "
+           "device: copy it to the CPU first");
   }
   const auto rank = static_cast<std::size_t>(tensor.ndim);
   const auto element = to_onnx(tensor.dtype);
@@ -92,11 +93,10 @@ void Binding::bind(const DLTensor& tensor, const char* port) {
   }
   dims_.reserve(rank);
   OrtValue* value = nullptr;
-  runtime_->check(
-      runtime_->api().CreateTensorWithDataAsOrtValue(
-          runtime_->cpu_memory(), data, *bytes, tensor.shape, rank, *element,
-          &value),
-      port);
+  runtime_->check(runtime_->api().CreateTensorWithDataAsOrtValue(
+                      runtime_->cpu_memory(), data, *bytes, tensor.shape, rank,
+                      *element, &value),
+                  port);
   value_.reset(value);
   data_ = data;
   bytes_ = *bytes;
@@ -105,7 +105,8 @@ void Binding::bind(const DLTensor& tensor, const char* port) {
 }
 
 void Binding::copy_from(const Binding& source, const char* port) const {
-  const bool fits = dims_ == source.dims_ && dtype_.code == source.dtype_.code &&
+  const bool fits = dims_ == source.dims_ &&
+                    dtype_.code == source.dtype_.code &&
                     dtype_.bits == source.dtype_.bits;
   if (!fits) {
     throw Failure(MODELRUN_INVALID_ARGUMENT,

@@ -64,10 +64,10 @@ DLManagedTensorVersioned* make_fetched_tensor(
   used.check(api.GetTensorMutableData(value.get(), &data),
              "reading an output's data");
 
-  void* memory = ::operator new(sizeof(FetchedTensor) +
-                                2 * rank * sizeof(std::int64_t));
-  auto* tensor = new (memory)
-      FetchedTensor{{}, std::move(runtime), std::move(value)};
+  void* memory =
+      ::operator new(sizeof(FetchedTensor) + 2 * rank * sizeof(std::int64_t));
+  auto* tensor =
+      new (memory) FetchedTensor{{}, std::move(runtime), std::move(value)};
   std::int64_t* shape = tensor->numbers();
   if (OrtStatus* status = api.GetDimensions(info.get(), shape, rank)) {
     const auto kept = tensor->runtime;
@@ -79,18 +79,17 @@ DLManagedTensorVersioned* make_fetched_tensor(
   for (std::size_t axis = rank; axis-- > 0; stride *= shape[axis]) {
     strides[axis] = stride;
   }
-  tensor->managed = {
-      .version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
-      .manager_ctx = tensor,
-      .deleter = delete_managed,
-      .flags = 0,
-      .dl_tensor = {.data = data,
-                    .device = {kDLCPU, 0},
-                    .ndim = static_cast<std::int32_t>(rank),
-                    .dtype = *dtype,
-                    .shape = shape,
-                    .strides = strides,
-                    .byte_offset = 0}};
+  tensor->managed = {.version = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
+                     .manager_ctx = tensor,
+                     .deleter = delete_managed,
+                     .flags = 0,
+                     .dl_tensor = {.data = data,
+                                   .device = {kDLCPU, 0},
+                                   .ndim = static_cast<std::int32_t>(rank),
+                                   .dtype = *dtype,
+                                   .shape = shape,
+                                   .strides = strides,
+                                   .byte_offset = 0}};
   return &tensor->managed;
 }
 

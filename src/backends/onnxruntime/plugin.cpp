@@ -108,8 +108,7 @@ void request_destroy(modelrun_request* request) { delete request; }
 modelrun_status request_bind(modelrun_request* request, modelrun_port_kind kind,
                              size_t index, const DLTensor* tensor,
                              const modelrun_sink* error) {
-  return ort::guard(error,
-                    [&] { request->request.bind(kind, index, tensor); });
+  return ort::guard(error, [&] { request->request.bind(kind, index, tensor); });
 }
 
 modelrun_status request_run(modelrun_request* request,
@@ -148,7 +147,7 @@ constexpr modelrun_backend_table kTable{
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default")))
-const modelrun_backend_table* modelrun_backend_entry_v1() {
+extern "C" __attribute__((visibility("default"))) const modelrun_backend_table*
+modelrun_backend_entry_v1() {
   return &kTable;
 }

@@ -63,9 +63,8 @@ DLManagedTensorVersioned* Request::fetch(modelrun_port_kind kind,
                                          std::size_t index) {
   const char* name = port(kind, index).name;
   if (kind != MODELRUN_OUTPUT) {
-    throw Failure(MODELRUN_INVALID_ARGUMENT, "cannot fetch '" +
-                                                 std::string(name) +
-                                                 "': it is an input");
+    throw Failure(MODELRUN_INVALID_ARGUMENT,
+                  "cannot fetch '" + std::string(name) + "': it is an input");
   }
   Output& output = outputs_[index];
   if (!has_run_ || output.result == nullptr) {
@@ -116,9 +115,9 @@ void Request::check_inputs() const {
 void Request::run_session() {
   cancellation_.begin_run();
   OrtStatus* status = runtime_.api().Run(
-      session_->handle(), cancellation_.run_options(),
-      session_->input_names(), input_values_.data(), input_values_.size(),
-      session_->output_names(), output_values_.size(), output_values_.data());
+      session_->handle(), cancellation_.run_options(), session_->input_names(),
+      input_values_.data(), input_values_.size(), session_->output_names(),
+      output_values_.size(), output_values_.data());
   keep_results();
   const bool cancelled = cancellation_.end_run();
   if (status == nullptr && !cancelled) return;
@@ -189,10 +188,9 @@ Handle<OrtValue> Request::copied(const OrtValue* value, void* data) const {
   runtime_.check(api.GetTensorSizeInBytes(value, &bytes), "reading its size");
 
   OrtValue* made = nullptr;
-  runtime_.check(
-      api.CreateTensorAsOrtValue(runtime_.cpu_allocator(), dims.data(), rank,
-                                 element, &made),
-      "allocating an output");
+  runtime_.check(api.CreateTensorAsOrtValue(runtime_.cpu_allocator(),
+                                            dims.data(), rank, element, &made),
+                 "allocating an output");
   Handle<OrtValue> copy(made, api.ReleaseValue);
   void* target = nullptr;
   runtime_.check(api.GetTensorMutableData(made, &target),

@@ -50,7 +50,8 @@ class Runtime {
 
   /// Throws what the runtime says, after `doing`; releases the status.
   void check(OrtStatus* status, std::string_view doing) const {
-    if (status != nullptr) [[unlikely]] fail(status, doing);
+    if (status != nullptr) [[unlikely]]
+      fail(status, doing);
   }
 
  private:

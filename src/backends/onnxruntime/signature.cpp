@@ -156,8 +156,7 @@ void Signature::read_shape(const Runtime& runtime,
     if (const auto number = number_of(symbol)) {
       storage.dims[axis] = *number;
     } else {
-      storage.symbols[axis] =
-          storage.symbol_texts.emplace_back(symbol).c_str();
+      storage.symbols[axis] = storage.symbol_texts.emplace_back(symbol).c_str();
     }
   }
 }
