@@ -78,6 +78,13 @@ TEST_F(TorchArchives, AMissingRecordIsNamed) {
   EXPECT_EQ(try_text(file.text()).status, MODELRUN_INVALID_ARGUMENT);
 }
 
+TEST_F(TorchArchives, APackageOfCompiledCodeIsRefused) {
+  const Result result = try_text(
+      ZipFile().add("data/aotinductor/model/model.wrapper.so", "").text());
+  EXPECT_EQ(result.status, MODELRUN_UNSUPPORTED);
+  EXPECT_TRUE(has(result.text, "is an AOTInductor package"));
+}
+
 TEST_F(TorchArchives, ACompressedRecordIsRefused) {
   const Result result =
       try_text(ZipFile().add("models/model.json", "{}", 8).text());

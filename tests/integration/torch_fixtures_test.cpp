@@ -149,6 +149,8 @@ TEST_P(TorchFixtures, NameTheirPortsByPosition) {
     for (std::size_t i = 0; i < ports.output_count; ++i) {
       EXPECT_EQ(ports.outputs[i].name, '#' + std::to_string(i));
     }
+    // Every condition on the inputs is understood.
+    EXPECT_TRUE(host->lines.empty()) << host->lines[0];
   }
 }
 

@@ -73,6 +73,12 @@ std::string Archive::only_json(std::string_view folder) const {
       found.push_back(name);
     }
   }
+  if (found.empty() && holds_compiled_code()) {
+    throw Unsupported(file_ +
+                      ": is an AOTInductor package, native code that is not "
+                      "opened: save the exported program itself with "
+                      "torch.export.save");
+  }
   if (found.empty()) {
     fail("has no program in " + std::string(folder) +
          "/: it is no torch.export archive of this format, export the model "
@@ -83,6 +89,12 @@ std::string Archive::only_json(std::string_view folder) const {
          std::string(folder) + "/, expected one: save one to each file");
   }
   return found.front();
+}
+
+bool Archive::holds_compiled_code() const {
+  const auto first = entries_.lower_bound("data/aotinductor/");
+  return first != entries_.end() &&
+         first->first.starts_with("data/aotinductor/");
 }
 
 Archive::Directory Archive::find_directory() const {

@@ -49,6 +49,7 @@ class Archive {
     std::uint64_t count;
   };
 
+  [[nodiscard]] bool holds_compiled_code() const;
   [[nodiscard]] Directory find_directory() const;
   void read_directory();
   std::size_t read_entry(std::size_t at, std::size_t end);

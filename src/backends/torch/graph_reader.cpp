@@ -2,6 +2,7 @@
 #include "backends/torch/graph_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <span>
 #include <string_view>
 
 #include "backends/torch/scalar_function.h"
