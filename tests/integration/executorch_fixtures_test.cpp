@@ -20,10 +20,10 @@ using Paths = std::map<std::size_t, std::string>;
 /// The leaves' paths by their numbers.
 Paths paths_of(const Structure& structure) {
   Paths paths;
-  structure.for_each_leaf("", [&](const std::string& path,
-                                  const Structure& leaf) {
-    paths[leaf.leaf_index()] = path;
-  });
+  structure.for_each_leaf("",
+                          [&](const std::string& path, const Structure& leaf) {
+                            paths[leaf.leaf_index()] = path;
+                          });
   return paths;
 }
 

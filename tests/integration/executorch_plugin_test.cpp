@@ -49,8 +49,7 @@ TEST_F(ExecuTorchLoad, SessionDescribesItselfWithItsBounds) {
 }
 
 TEST_F(ExecuTorchLoad, SignatureTellsDynamicPorts) {
-  const auto& signature =
-      *table().session_signature(load(program("bert")));
+  const auto& signature = *table().session_signature(load(program("bert")));
   ASSERT_EQ(signature.input_count, 2);
   EXPECT_STREQ(signature.inputs[1].name, "#1");
   EXPECT_EQ(signature.inputs[1].dtype.code, kDLInt);
@@ -83,8 +82,9 @@ TEST_F(ExecuTorchLoad, AnotherConstantThanTheProgramsIsRefused) {
   EXPECT_EQ(refused("[3, 4]"),
             "executorch option 'in_constants': input '#3' cannot be 4, the "
             "program was exported for 3");
-  EXPECT_TRUE(has(refused("[1, false]"), "'#1' cannot be false, the program "
-                                         "was exported for true"));
+  EXPECT_TRUE(has(refused("[1, false]"),
+                  "'#1' cannot be false, the program "
+                  "was exported for true"));
   EXPECT_TRUE(has(refused("[7, 0.25]"), "exported for 0.5"));
   EXPECT_TRUE(has(refused("[0, 1]"), "it takes a tensor"));
   EXPECT_TRUE(has(refused("[99, 1]"), "the program has 8 inputs"));
@@ -128,8 +128,9 @@ TEST_F(ExecuTorchLoad, OneThreadIsAlwaysToBeHadAndAnotherNumberIsReported) {
   EXPECT_EQ(describe(load(program("bert"), R"({"threads": 3})"))["threads"], 2);
   const std::lock_guard lock(host->mutex);
   ASSERT_FALSE(host->lines.empty());
-  EXPECT_TRUE(has(host->lines.front(), "3 cannot be had, the process computes "
-                                       "with 2"));
+  EXPECT_TRUE(has(host->lines.front(),
+                  "3 cannot be had, the process computes "
+                  "with 2"));
 }
 
 TEST_F(ExecuTorchLoad, MissingFileIsNotFound) {
@@ -164,8 +165,8 @@ TEST_F(ExecuTorchLoad, FlippedBitsAreRefusedOrStillRun) {
   int refused = 0;
   for (int flip = 0; flip < 200; ++flip) {
     std::string bad = good;
-    bad[random() % described_bytes(good)] ^= static_cast<char>(
-        1U << (random() % 8));
+    bad[random() % described_bytes(good)] ^=
+        static_cast<char>(1U << (random() % 8));
     write_file(folder / "flipped.pte", bad);
     if (try_load(folder / "flipped.pte").status != MODELRUN_OK) {
       ++refused;
@@ -192,14 +193,14 @@ TEST_F(ExecuTorchLoad, OtherFilesAreRefused) {
 }
 
 TEST_F(ExecuTorchLoad, MissingDelegatesAreNamedWithThoseThatAreHere) {
-  write_file(folder / "other.pte",
-             patched(read_file(program("bert")), "XnnpackBackend",
-                     "QuantumBackend"));
+  write_file(folder / "other.pte", patched(read_file(program("bert")),
+                                           "XnnpackBackend", "QuantumBackend"));
   const Result result = try_load(folder / "other.pte");
   EXPECT_EQ(result.status, MODELRUN_UNSUPPORTED);
   EXPECT_TRUE(has(result.text, "other.pte"));
-  EXPECT_TRUE(has(result.text, "delegates that are not here: QuantumBackend; "
-                               "here are: "));
+  EXPECT_TRUE(has(result.text,
+                  "delegates that are not here: QuantumBackend; "
+                  "here are: "));
   EXPECT_TRUE(has(result.text, "XnnpackBackend"));
 }
 
@@ -218,8 +219,7 @@ TEST_F(ExecuTorchLoad, EveryMissingOperatorIsNamed) {
 TEST_F(ExecuTorchLoad, AnotherRuntimeInTheProcessIsRefused) {
   Host other("/nowhere/libexecutorch.so");
   modelrun_backend* second = nullptr;
-  const Result result =
-      call(table().backend_create, &other.host, &second);
+  const Result result = call(table().backend_create, &other.host, &second);
   EXPECT_EQ(result.status, MODELRUN_UNSUPPORTED);
   EXPECT_TRUE(has(result.text, "/nowhere/libexecutorch.so"));
   EXPECT_TRUE(has(result.text, "can have one only"));

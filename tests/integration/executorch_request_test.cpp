@@ -68,8 +68,8 @@ TEST_F(ExecuTorchRequest, EveryLengthUpToTheBoundRunsAndOneMoreIsRefused) {
 TEST_F(ExecuTorchRequest, AxesAreBoundedOneByOneAndNotByTheirProduct) {
   Call call(load(program("bert")));
   BertInputs inputs(1, 100);
-  EXPECT_TRUE(has(call.try_input(0, {inputs.ids, {1, 100}}).text,
-                  "axis 1 is 100"));
+  EXPECT_TRUE(
+      has(call.try_input(0, {inputs.ids, {1, 100}}).text, "axis 1 is 100"));
 }
 
 TEST_F(ExecuTorchRequest, ShapesThatDoNotFitEachOtherAreAnErrorInWords) {
@@ -80,7 +80,8 @@ TEST_F(ExecuTorchRequest, ShapesThatDoNotFitEachOtherAreAnErrorInWords) {
   call.input(1, {other.mask, other.shape});
   const Result result = call.try_run();
   EXPECT_NE(result.status, MODELRUN_OK);
-  EXPECT_TRUE(has(result.text, "running with #0 int64[2, 6], #1 int64[2, 5]: "));
+  EXPECT_TRUE(
+      has(result.text, "running with #0 int64[2, 6], #1 int64[2, 5]: "));
   EXPECT_FALSE(has(result.text, "0x"));
   Fetched none;
   EXPECT_TRUE(has(call.try_fetch(0, none).text, "the last one failed"));
@@ -92,10 +93,12 @@ TEST_F(ExecuTorchRequest, WrongDtypeOrRankIsRefusedByName) {
   std::vector<float> floats(12);
   Result result = call.try_input(0, {floats, {2, 6}});
   EXPECT_EQ(result.status, MODELRUN_INVALID_ARGUMENT);
-  EXPECT_TRUE(has(result.text, "cannot bind float32[2, 6] to '#0': expected "
-                               "int64[<="));
+  EXPECT_TRUE(has(result.text,
+                  "cannot bind float32[2, 6] to '#0': expected "
+                  "int64[<="));
   Ids ids(12);
-  EXPECT_TRUE(has(call.try_input(0, {ids, {12}}).text, "cannot bind int64[12]"));
+  EXPECT_TRUE(
+      has(call.try_input(0, {ids, {12}}).text, "cannot bind int64[12]"));
 }
 
 TEST_F(ExecuTorchRequest, UnboundInputsAreNamed) {
@@ -213,9 +216,9 @@ class LastBytesOfAPage {
  public:
   explicit LastBytesOfAPage(std::size_t bytes)
       : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))) {
-    memory_ = static_cast<std::byte*>(mmap(nullptr, 2 * page_,
-                                           PROT_READ | PROT_WRITE,
-                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    memory_ =
+        static_cast<std::byte*>(mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     mprotect(memory_ + page_, page_, PROT_NONE);
     data = memory_ + page_ - bytes;
   }

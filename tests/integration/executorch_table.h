@@ -80,7 +80,7 @@ inline void require_ok(const Result& result) {
 }
 
 inline ::testing::AssertionResult has(const std::string& text,
-                                    const std::string& part) {
+                                      const std::string& part) {
   if (text.find(part) != text.npos) return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure()
          << "expected to find: " << part << "\n  in: " << text;
@@ -175,8 +175,8 @@ class Call {
   Result try_run() { return call(table().request_run, request); }
   Result try_fetch(std::size_t index, Fetched& tensor) {
     DLManagedTensorVersioned* raw = nullptr;
-    Result result = call(table().request_fetch, request, MODELRUN_OUTPUT,
-                         index, &raw);
+    Result result =
+        call(table().request_fetch, request, MODELRUN_OUTPUT, index, &raw);
     tensor.reset(raw);
     return result;
   }

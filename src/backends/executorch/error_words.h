@@ -18,7 +18,8 @@ namespace modelrun::executorch {
 
 /// Does nothing when `error` is none.
 inline void check(et::Error error, std::string_view doing, LogCapture& log) {
-  if (error != et::Error::Ok) [[unlikely]] fail(error, doing, log);
+  if (error != et::Error::Ok) [[unlikely]]
+    fail(error, doing, log);
 }
 
 }  // namespace modelrun::executorch

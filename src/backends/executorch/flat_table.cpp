@@ -69,8 +69,7 @@ std::vector<std::int32_t> FlatTable::integers(int field) const {
   const Vector found = vector(field, 4);
   std::vector<std::int32_t> values(found.count);
   if (!values.empty()) {
-    std::memcpy(values.data(), buffer_.data() + found.start,
-                4 * values.size());
+    std::memcpy(values.data(), buffer_.data() + found.start, 4 * values.size());
   }
   return values;
 }

@@ -17,8 +17,8 @@ namespace {
 bool may_be_overread(const void* data, std::size_t bytes) noexcept {
   constexpr std::uintptr_t kSmallestPage = 4096;
   const auto end = reinterpret_cast<std::uintptr_t>(data) + bytes;
-  return bytes == 0 || (end - 1) / kSmallestPage ==
-                           (end - 1 + kReadPastEnd) / kSmallestPage;
+  return bytes == 0 ||
+         (end - 1) / kSmallestPage == (end - 1 + kReadPastEnd) / kSmallestPage;
 }
 
 }  // namespace
@@ -46,7 +46,8 @@ std::byte* InputSlot::given(bool in_place) {
       facts_->is_planned ||
       (in_place || (facts_->same_as == PortFacts::kNone &&
                     may_be_overread(view_.data, view_.bytes)));
-  if (is_shared && facts_->is_row_major) return static_cast<std::byte*>(view_.data);
+  if (is_shared && facts_->is_row_major)
+    return static_cast<std::byte*>(view_.data);
   if (copy_.data() == nullptr || copy_.size() < view_.bytes) {
     copy_ = Buffer(std::max(view_.bytes, facts_->max_bytes));
     is_set_ = false;
@@ -69,9 +70,8 @@ void InputSlot::give_to(LoadedMethod& method, bool in_place, LogCapture& log) {
   const auto error = method.handle().set_input(
       et::EValue(::executorch::aten::Tensor(&*tensor_)), facts_->position);
   if (error != et::Error::Ok) {
-    fail(error, "setting '" + std::string(port_->name) + "' to " +
-                    view_.shown(),
-         log);
+    fail(error,
+         "setting '" + std::string(port_->name) + "' to " + view_.shown(), log);
   }
   is_set_ = true;
 }

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "backends/executorch/error_words.h"
 #include "backends/executorch/api.h"
+#include "backends/executorch/error_words.h"
 
 namespace modelrun::executorch {
 namespace {
@@ -31,16 +31,14 @@ Buffer::Buffer(std::size_t bytes) : size_(bytes) {
 
 LoadedMethod::LoadedMethod(const Program& program) {
   LogCapture log;
-  const std::string doing =
-      "loading the method '" + program.method() + "' of '" + program.path() +
-      "'";
+  const std::string doing = "loading the method '" + program.method() +
+                            "' of '" + program.path() + "'";
   const et::MethodMeta meta = program.meta();
   for (std::size_t i = 0; i < meta.num_memory_planned_buffers(); ++i) {
     const auto size = meta.memory_planned_buffer_size(i);
     check(size.error(), doing, log);
     if (*size < 0) check(et::Error::InvalidProgram, doing, log);
-    const Buffer& made =
-        planned_.emplace_back(static_cast<std::size_t>(*size));
+    const Buffer& made = planned_.emplace_back(static_cast<std::size_t>(*size));
     spans_.emplace_back(reinterpret_cast<std::uint8_t*>(made.data()),
                         made.size());
   }

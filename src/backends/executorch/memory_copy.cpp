@@ -43,8 +43,7 @@ std::vector<std::int64_t> strides_of(std::span<const std::int64_t> dims,
   return strides;
 }
 
-void copy_to_row_major(void* target, const void* source,
-                       const Layout& layout) {
+void copy_to_row_major(void* target, const void* source, const Layout& layout) {
   auto* to = static_cast<std::byte*>(target);
   const auto* from = static_cast<const std::byte*>(source);
   for_each_offset(layout, [&](std::size_t offset) {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "backends/common/owned_tensor.h"
-#include "backends/executorch/error_words.h"
 #include "backends/executorch/api.h"
+#include "backends/executorch/error_words.h"
 #include "backends/executorch/memory_copy.h"
 #include "backends/executorch/port_check.h"
 #include "backends/executorch/scalar.h"
@@ -71,8 +71,8 @@ void OutputSlot::copy_to(void* target, const et::EValue& value,
   const void* source = tensor.const_data_ptr();
   if (bytes == 0 || source == target) return;
   if (source == nullptr) {
-    throw Failure(MODELRUN_BACKEND_ERROR, "the run wrote no output '" +
-                                              std::string(port_->name) + "'");
+    throw Failure(MODELRUN_BACKEND_ERROR,
+                  "the run wrote no output '" + std::string(port_->name) + "'");
   }
   if (is_row_major(tensor)) {
     // An output may be bound to the memory of an input that it is a view of.
@@ -81,11 +81,10 @@ void OutputSlot::copy_to(void* target, const et::EValue& value,
   }
   const auto order = tensor.dim_order();
   const auto dims = dims_of(value);
-  copy_to_row_major(
-      target, source,
-      {.dims = dims,
-       .strides = strides_of(dims, {order.data(), order.size()}),
-       .item = port_->dtype.bits / 8U});
+  copy_to_row_major(target, source,
+                    {.dims = dims,
+                     .strides = strides_of(dims, {order.data(), order.size()}),
+                     .item = port_->dtype.bits / 8U});
 }
 
 void OutputSlot::write_bound(const LoadedMethod& method) {
@@ -93,11 +92,11 @@ void OutputSlot::write_bound(const LoadedMethod& method) {
   const et::EValue& value = method.output(facts_->position);
   if (!has_dims(value, view_.dims)) {
     const auto dims = dims_of(value);
-    throw Failure(MODELRUN_INVALID_ARGUMENT,
-                  "output '" + std::string(port_->name) + "' is bound to " +
-                      view_.shown() + ", but the run gave " +
-                      plugin::shown_tensor(port_->dtype, dims.data(),
-                                           dims.size()));
+    throw Failure(
+        MODELRUN_INVALID_ARGUMENT,
+        "output '" + std::string(port_->name) + "' is bound to " +
+            view_.shown() + ", but the run gave " +
+            plugin::shown_tensor(port_->dtype, dims.data(), dims.size()));
   }
   copy_to(view_.data, value, view_.bytes);
 }

@@ -40,7 +40,7 @@ void relay_log(et_timestamp_t, et_pal_log_level_t level, const char*,
 void take_over_platform() {
   static const bool taken = et::register_pal(
       et::PalImpl::create(nullptr, throw_instead_of_abort, nullptr, nullptr,
-                          relay_log, nullptr, nullptr, __FILE__));
+                          relay_log, nullptr, nullptr, "modelrun"));
   if (!taken) {
     throw Failure(MODELRUN_BACKEND_ERROR,
                   "ExecuTorch refused the functions for its log");

@@ -69,14 +69,14 @@ modelrun_status describe(modelrun_backend* backend, modelrun_session* session,
     }
     ex::Runtime& runtime = *backend->runtime;
     plugin::write_to(text, nlohmann::json{{"runtime", "executorch"},
-                                      {"version", runtime.version()},
-                                      {"library", runtime.path()},
-                                      {"formats", {"executorch"}},
-                                      {"devices", {"cpu"}},
-                                      {"delegates", runtime.delegates()},
-                                      {"options", ex::option_keys()}}
-                           .dump(-1, ' ', false,
-                                 nlohmann::json::error_handler_t::replace));
+                                          {"version", runtime.version()},
+                                          {"library", runtime.path()},
+                                          {"formats", {"executorch"}},
+                                          {"devices", {"cpu"}},
+                                          {"delegates", runtime.delegates()},
+                                          {"options", ex::option_keys()}}
+                               .dump(-1, ' ', false,
+                                     nlohmann::json::error_handler_t::replace));
   });
 }
 
@@ -110,7 +110,7 @@ modelrun_status request_bind(modelrun_request* request, modelrun_port_kind kind,
                              size_t index, const DLTensor* tensor,
                              const modelrun_sink* error) {
   return plugin::guard(error,
-                    [&] { request->request.bind(kind, index, tensor); });
+                       [&] { request->request.bind(kind, index, tensor); });
 }
 
 modelrun_status request_run(modelrun_request* request,
@@ -123,7 +123,7 @@ modelrun_status request_fetch(modelrun_request* request,
                               DLManagedTensorVersioned** tensor,
                               const modelrun_sink* error) {
   return plugin::guard(error,
-                    [&] { *tensor = request->request.fetch(kind, index); });
+                       [&] { *tensor = request->request.fetch(kind, index); });
 }
 
 /// A method cannot be interrupted: the run ends.
@@ -150,7 +150,7 @@ constexpr modelrun_backend_table kTable{
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default")))
-const modelrun_backend_table* modelrun_backend_entry_v1() {
+extern "C" __attribute__((visibility("default"))) const modelrun_backend_table*
+modelrun_backend_entry_v1() {
   return &kTable;
 }

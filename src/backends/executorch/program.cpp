@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "backends/executorch/error_words.h"
 #include "backends/executorch/api.h"
+#include "backends/executorch/error_words.h"
 
 namespace modelrun::executorch {
 namespace {
@@ -37,19 +37,18 @@ Program::Program(const std::string& path) : path_(path) {
   const std::string doing = "loading '" + path + "'";
   LogCapture log;
   // Pages are read as they are needed, and may be dropped again.
-  loader_.emplace(
-      taken(Loader::from(path.c_str(), Loader::MlockConfig::NoMlock), doing,
-            log));
-  program_.emplace(taken(
-      et::Program::load(&*loader_,
-                        et::Program::Verification::InternalConsistency),
-      doing, log));
+  loader_.emplace(taken(
+      Loader::from(path.c_str(), Loader::MlockConfig::NoMlock), doing, log));
+  program_.emplace(
+      taken(et::Program::load(&*loader_,
+                              et::Program::Verification::InternalConsistency),
+            doing, log));
   const std::size_t size = taken(loader_->size(), doing, log);
-  const auto file = taken(
-      loader_->load(0, size,
-                    et::DataLoader::SegmentInfo(
-                        et::DataLoader::SegmentInfo::Type::Program)),
-      doing, log);
+  const auto file =
+      taken(loader_->load(0, size,
+                          et::DataLoader::SegmentInfo(
+                              et::DataLoader::SegmentInfo::Type::Program)),
+            doing, log);
   try {
     read({static_cast<const std::byte*>(file.data()), file.size()});
   } catch (const Failure& failure) {
@@ -61,11 +60,11 @@ void Program::read(std::span<const std::byte> file) {
   const ProgramFacts facts = read_facts(file);
   constexpr auto kNewest = et::Program::kMaxSupportedSchemaVersion;
   if (facts.version > kNewest) {
-    throw Failure(MODELRUN_UNSUPPORTED,
-                  "it is of schema version " + std::to_string(facts.version) +
-                      ", expected " + std::to_string(kNewest) +
-                      ": export it with executorch "
-                      MODELRUN_EXECUTORCH_VERSION);
+    throw Failure(
+        MODELRUN_UNSUPPORTED,
+        "it is of schema version " + std::to_string(facts.version) +
+            ", expected " + std::to_string(kNewest) +
+            ": export it with executorch " MODELRUN_EXECUTORCH_VERSION);
   }
   choose_method(facts);
   plan_ = read_plan(file, method_);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "backends/executorch/error_words.h"
 #include "backends/executorch/api.h"
+#include "backends/executorch/error_words.h"
 
 namespace modelrun::executorch {
 namespace {
@@ -72,7 +72,8 @@ void Request::run_method(LogCapture& log) {
     inputs_[i].give_to(*method_, is_in_place(i), log);
   }
   const et::Error error = method_->handle().execute();
-  if (error != et::Error::Ok) fail(error, "running with " + shown_inputs(), log);
+  if (error != et::Error::Ok)
+    fail(error, "running with " + shown_inputs(), log);
 }
 
 void Request::own_results() {
@@ -103,8 +104,8 @@ DLManagedTensorVersioned* Request::fetch(modelrun_port_kind kind,
     refuse("': it is bound, so the run wrote it to the bound memory");
   }
   if (output.is_fetched) refuse("': it was fetched before");
-  OwnedTensor tensor = output.kept != nullptr ? std::move(output.kept)
-                                                : output.copied(*method_);
+  OwnedTensor tensor =
+      output.kept != nullptr ? std::move(output.kept) : output.copied(*method_);
   output.is_fetched = true;
   return tensor.release();
 }

@@ -68,8 +68,9 @@ std::string read_version(const fs::path& folder) {
 
 bool is_registered(std::string_view name) {
   const auto kernels = et::get_registered_kernels();
-  return std::any_of(kernels.begin(), kernels.end(),
-                     [&](const et::Kernel& each) { return each.name_ == name; });
+  return std::any_of(
+      kernels.begin(), kernels.end(),
+      [&](const et::Kernel& each) { return each.name_ == name; });
 }
 
 std::vector<std::string> unregistered(const std::vector<std::string>& names) {
@@ -103,10 +104,10 @@ std::shared_ptr<Runtime> Runtime::open(const modelrun_host& host) {
   std::error_code error;
   if (host.runtime_path != nullptr &&
       !fs::equivalent(path, host.runtime_path, error)) {
-    throw Failure(MODELRUN_UNSUPPORTED,
-                  "cannot use ExecuTorch at '" +
-                      std::string(host.runtime_path) + "': the process has '" +
-                      path + "' open, and can have one only");
+    throw Failure(MODELRUN_UNSUPPORTED, "cannot use ExecuTorch at '" +
+                                            std::string(host.runtime_path) +
+                                            "': the process has '" + path +
+                                            "' open, and can have one only");
   }
   if (opened != nullptr) return opened;
   take_over_platform();
@@ -167,8 +168,8 @@ void Runtime::provide_operators(const std::vector<std::string>& names) {
   if (missing.empty()) return;
   throw Failure(MODELRUN_UNSUPPORTED,
                 "the program has operators that ExecuTorch " + version_ +
-                    " at '" + path_ + "' has no kernel for: " +
-                    joined(missing));
+                    " at '" + path_ +
+                    "' has no kernel for: " + joined(missing));
 }
 
 std::vector<std::string> Runtime::delegates() const {

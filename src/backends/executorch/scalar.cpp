@@ -62,8 +62,8 @@ void check_scalar(std::size_t position, const et::EValue& value,
   if (agrees(value, given)) return;
   throw Failure(MODELRUN_INVALID_ARGUMENT,
                 "executorch option 'in_constants': input '#" +
-                    std::to_string(position) +
-                    "' cannot be " + plugin::shown_json(given) +
+                    std::to_string(position) + "' cannot be " +
+                    plugin::shown_json(given) +
                     ", the program was exported for " +
                     plugin::shown_json(scalar_value(value)));
 }

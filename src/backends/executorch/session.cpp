@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/common/option_reader.h"
-#include "backends/executorch/error_words.h"
 #include "backends/executorch/api.h"
+#include "backends/executorch/error_words.h"
 #include "backends/executorch/scalar.h"
 
 namespace modelrun::executorch {

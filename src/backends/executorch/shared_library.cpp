@@ -28,9 +28,9 @@ void* open_library(const std::string& path) {
 void* detail::symbol_of(void* library, const char* symbol) {
   void* found = dlsym(library, symbol);
   if (found == nullptr) {
-    throw Failure(MODELRUN_BACKEND_ERROR,
-                  "a library of ExecuTorch is of another release: " +
-                      loader_error());
+    throw Failure(
+        MODELRUN_BACKEND_ERROR,
+        "a library of ExecuTorch is of another release: " + loader_error());
   }
   return found;
 }

@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "backends/common/option_reader.h"
+#include "backends/executorch/api.h"
 #include "backends/executorch/element_type.h"
 #include "backends/executorch/error_words.h"
-#include "backends/executorch/api.h"
 #include "backends/executorch/scalar.h"
 
 namespace modelrun::executorch {
@@ -19,8 +19,8 @@ using ::executorch::runtime::TensorShapeDynamism;
 [[noreturn]] void refuse(const char* kind, std::size_t position,
                          const std::string& what) {
   throw Failure(MODELRUN_UNSUPPORTED,
-                std::string(kind) + " '#" + std::to_string(position) +
-                    "' is " + what +
+                std::string(kind) + " '#" + std::to_string(position) + "' is " +
+                    what +
                     "; only tensors of bool, integers, float16, bfloat16, "
                     "float32 and float64, and single values can be passed: "
                     "export the model without it");
@@ -28,8 +28,8 @@ using ::executorch::runtime::TensorShapeDynamism;
 
 et::TensorInfo taken(et::Result<et::TensorInfo> info, const char* kind,
                      std::size_t position, LogCapture& log) {
-  check(info.error(), std::string(kind) + " '#" + std::to_string(position) +
-                          "'", log);
+  check(info.error(),
+        std::string(kind) + " '#" + std::to_string(position) + "'", log);
   return *info;
 }
 
@@ -47,8 +47,7 @@ Signature::Signature(const Program& program, const LoadedMethod& method) {
   view_.outputs = outputs_.data();
 }
 
-void Signature::add_inputs(const Program& program,
-                           const LoadedMethod& method) {
+void Signature::add_inputs(const Program& program, const LoadedMethod& method) {
   LogCapture log;
   const et::MethodMeta meta = program.meta();
   for (std::size_t i = 0; i < meta.num_inputs(); ++i) {

@@ -16,8 +16,8 @@ namespace modelrun::executorch {
 ThreadPool::ThreadPool(const std::string& folder) {
   void* library = open_library(folder + "/libexecutorch_threadpool.so");
   const auto find = [&](auto& function, const char* symbol) {
-    function = function_of<std::remove_reference_t<decltype(function)>>(
-        library, symbol);
+    function = function_of<std::remove_reference_t<decltype(function)>>(library,
+                                                                        symbol);
   };
   find(pool_, "_ZN10executorch9extension10threadpool14get_threadpoolEv");
   find(count_,
@@ -43,12 +43,13 @@ int ThreadPool::use(std::optional<int> asked) {
     size_ = resized(wanted);
   }
   if (asked && *asked != size_) {
-    plugin::log_to_host(MODELRUN_LOG_WARNING,
-             "executorch option 'threads': " + std::to_string(*asked) +
-                 " cannot be had, the process computes with " +
-                 std::to_string(size_) +
-                 " already: ExecuTorch has one pool of threads, which the "
-                 "first model sizes; only 1 is free to choose for each");
+    plugin::log_to_host(
+        MODELRUN_LOG_WARNING,
+        "executorch option 'threads': " + std::to_string(*asked) +
+            " cannot be had, the process computes with " +
+            std::to_string(size_) +
+            " already: ExecuTorch has one pool of threads, which the "
+            "first model sizes; only 1 is free to choose for each");
   }
   return size_;
 }
@@ -60,9 +61,9 @@ int ThreadPool::resized(int threads) {
   }
   if (count_(pool) != static_cast<std::size_t>(threads) &&
       !reset_(pool, static_cast<std::uint32_t>(threads))) {
-    throw Failure(MODELRUN_BACKEND_ERROR,
-                  "ExecuTorch refused a thread pool of " +
-                      std::to_string(threads));
+    throw Failure(
+        MODELRUN_BACKEND_ERROR,
+        "ExecuTorch refused a thread pool of " + std::to_string(threads));
   }
   return static_cast<int>(count_(pool));
 }
