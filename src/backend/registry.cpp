@@ -98,9 +98,8 @@ Registry* make_registry() {
   registry->add({.name = "executorch",
                  .formats = {"executorch"},
                  .plugin = "modelrun_executorch.so"});
-  registry->add({.name = "torch",
-                 .formats = {"dynamo"},
-                 .plugin = "modelrun_torch.so"});
+  registry->add(
+      {.name = "torch", .formats = {"dynamo"}, .plugin = "modelrun_torch.so"});
   return registry;
 }
 

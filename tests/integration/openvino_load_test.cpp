@@ -137,8 +137,8 @@ TEST_F(OpenVinoLoad, UnknownPropertyIsNamed) {
 }
 
 TEST_F(OpenVinoLoad, ConfigGoesOverEverything) {
-  const Json text = described(load(
-      kBert, R"({"threads": 2, "config": {"INFERENCE_NUM_THREADS": 1}})"));
+  const Json text = described(
+      load(kBert, R"({"threads": 2, "config": {"INFERENCE_NUM_THREADS": 1}})"));
   EXPECT_EQ(text["threads"], 1);
 }
 
@@ -156,8 +156,7 @@ TEST_F(OpenVinoLoad, RepairsAreListedAndCanBeLeftOut) {
   session = load(decode, R"({"skip_repairs": ["kept_state_length"]})");
   EXPECT_FALSE(described(session)["repairs"].contains("kept_state_length"));
   EXPECT_EQ(dims(session)[2], 7);
-  const auto plain =
-      load(kModels / "constants/openvino/openvino_model.xml");
+  const auto plain = load(kModels / "constants/openvino/openvino_model.xml");
   EXPECT_EQ(described(plain)["repairs"], Json::object());
 }
 
