@@ -355,6 +355,11 @@ SymbolicDim SymbolicDim::constant(std::int64_t value) {
 }
 
 std::optional<std::int64_t> SymbolicDim::constant() const {
+  // A number by itself is what nearly every fixed dimension is, and is asked
+  // for in each call.
+  if (steps_.size() == 1 && steps_[0].op == Op::number) {
+    return steps_[0].operand;
+  }
   for (const Step& step : steps_) {
     if (step.op == Op::symbol) return std::nullopt;
   }

@@ -87,19 +87,19 @@ TensorLayout import_layout(const DLTensor& dl) {
   return layout;
 }
 
-template <typename Managed>
-Tensor import_tensor(Managed* managed) {
-  const DLTensor& dl = managed->dl_tensor;
-  TensorLayout layout = import_layout(dl);
+// A view without an owner: what it throws leaves the tensor to the caller.
+Tensor borrow(const DLTensor& dl) {
   void* const data = dl.data == nullptr
                          ? nullptr
                          : static_cast<std::byte*>(dl.data) + dl.byte_offset;
-  // Checked without an owner first: until here the caller keeps `managed`.
-  Tensor::view(data, layout);
-  std::shared_ptr<const void> owner(managed, [](Managed* self) {
-    if (self->deleter != nullptr) self->deleter(self);
-  });
-  return Tensor::view(data, std::move(layout), std::move(owner));
+  return Tensor::view(data, import_layout(dl));
+}
+
+template <typename Managed>
+std::shared_ptr<const void> owner_of(Managed* managed) {
+  return {managed, [](Managed* self) {
+            if (self->deleter != nullptr) self->deleter(self);
+          }};
 }
 
 }  // namespace
@@ -119,15 +119,41 @@ DLDataType to_dlpack(DType dtype) noexcept {
 }
 
 std::optional<DType> dtype_from_dlpack(DLDataType dtype) noexcept {
-  for (int i = 0; i <= static_cast<int>(DType::int4); ++i) {
-    const auto candidate = static_cast<DType>(i);
-    const DLDataType known = to_dlpack(candidate);
-    if (known.code == dtype.code && known.bits == dtype.bits &&
-        known.lanes == dtype.lanes) {
-      return candidate;
-    }
+  if (dtype.lanes != 1) return std::nullopt;
+  switch (dtype.code << 8 | dtype.bits) {
+    case kDLBool << 8 | 8:
+      return DType::bool_;
+    case kDLUInt << 8 | 8:
+      return DType::uint8;
+    case kDLUInt << 8 | 16:
+      return DType::uint16;
+    case kDLUInt << 8 | 32:
+      return DType::uint32;
+    case kDLUInt << 8 | 64:
+      return DType::uint64;
+    case kDLInt << 8 | 8:
+      return DType::int8;
+    case kDLInt << 8 | 16:
+      return DType::int16;
+    case kDLInt << 8 | 32:
+      return DType::int32;
+    case kDLInt << 8 | 64:
+      return DType::int64;
+    case kDLFloat << 8 | 16:
+      return DType::float16;
+    case kDLBfloat << 8 | 16:
+      return DType::bfloat16;
+    case kDLFloat << 8 | 32:
+      return DType::float32;
+    case kDLFloat << 8 | 64:
+      return DType::float64;
+    case kDLUInt << 8 | 4:
+      return DType::uint4;
+    case kDLInt << 8 | 4:
+      return DType::int4;
+    default:
+      return std::nullopt;
   }
-  return std::nullopt;
 }
 
 DLDevice to_dlpack(Device device) noexcept {
@@ -170,11 +196,15 @@ Tensor Tensor::from_dlpack(DLManagedTensorVersioned* managed) {
     throw Unsupported(
         "a DLPack tensor of padded 4-bit elements: expected packed ones");
   }
-  return import_tensor(managed);
+  Tensor tensor = borrow(managed->dl_tensor);
+  tensor.owner_ = owner_of(managed);
+  return tensor;
 }
 
 Tensor Tensor::from_dlpack(DLManagedTensor* managed) {
-  return import_tensor(managed);
+  Tensor tensor = borrow(managed->dl_tensor);
+  tensor.owner_ = owner_of(managed);
+  return tensor;
 }
 
 DLManagedTensorVersioned* Tensor::to_dlpack() const {
