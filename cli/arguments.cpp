@@ -22,12 +22,14 @@ Scalar scalar_of(std::string_view text) {
   if (text == "true") return true;
   if (text == "false") return false;
   if (text == "null") return std::monostate();
-  const char* end = text.data() + text.size();
+  const char* const end = text.data() + text.size();
   std::int64_t integer = 0;
-  const auto as_integer = std::from_chars(text.data(), end, integer);
+  const auto as_integer =
+      std::from_chars(text.data(), text.data() + text.size(), integer);
   if (as_integer.ec == std::errc() && as_integer.ptr == end) return integer;
   double number = 0;
-  const auto as_number = std::from_chars(text.data(), end, number);
+  const auto as_number =
+      std::from_chars(text.data(), text.data() + text.size(), number);
   if (as_number.ec == std::errc() && as_number.ptr == end) return number;
   return std::string(text);
 }

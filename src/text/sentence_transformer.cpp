@@ -59,7 +59,7 @@ void check_modules(const std::vector<Module>& modules) {
   constexpr std::array<std::string_view, 3> kOrder = {"Transformer", "Pooling",
                                                       "Normalize"};
   for (std::size_t i = 0; i < std::max<std::size_t>(modules.size(), 2); ++i) {
-    const std::string_view kind = i < modules.size() ? modules[i].kind : "";
+    const std::string kind = i < modules.size() ? modules[i].kind : "";
     const bool repeats = i > kOrder.size() - 1 && kind == kOrder.back();
     if (i < kOrder.size() ? kind == kOrder[i] : repeats) continue;
     throw Unsupported(
