@@ -54,9 +54,10 @@ format: build/lint-venv/.made ## Format the sources
 	@build/lint-venv/bin/clang-format -i $(SOURCES)
 
 tidy: build build/lint-venv/.made ## Run clang-tidy
-	@printf '%s\n' $(filter %.cpp,$(filter src/% cli/%,$(SOURCES))) | \
-	  xargs -n 1 -P "$$(nproc)" build/lint-venv/bin/clang-tidy -p build --quiet \
-	    --extra-arg=-Wno-unknown-warning-option
+	@build/lint-venv/bin/run-clang-tidy.py -p build -quiet -j "$$(nproc)" \
+	  -clang-tidy-binary build/lint-venv/bin/clang-tidy \
+	  -extra-arg=-Wno-unknown-warning-option '/(src|cli)/' >build/tidy.log \
+	  || { cat build/tidy.log; exit 1; }
 
 bench: build $(VENV)/.made ## Measure what a call costs
 	@$(RUNTIMES) build/bin/call_overhead
