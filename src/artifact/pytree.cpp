@@ -112,7 +112,7 @@ class Parser {
         children != nullptr ? *children : kEmpty, path + ".children_spec");
     if (type->is_null()) {
       if (!items.empty()) {
-        fail_json(path + ".children_spec", "none below a leaf", *children);
+        fail_json(path + ".children_spec", "none below a leaf", items);
       }
       return next_leaf();
     }

@@ -12,8 +12,6 @@
 #include "script.h"
 
 using modelrun::fake::Counts;
-using modelrun::fake::fail;
-using modelrun::fake::guard;
 using modelrun::fake::Script;
 using modelrun::fake::ScriptPort;
 using Json = nlohmann::json;

@@ -27,7 +27,8 @@ int api_of_version(std::string_view version) {
   int major = 0;
   int minor = 0;
   const char* end = version.data() + version.size();
-  const auto first = std::from_chars(version.data(), end, major);
+  const auto first =
+      std::from_chars(version.data(), version.data() + version.size(), major);
   if (first.ec != std::errc{} || first.ptr == end || *first.ptr != '.') {
     return -1;
   }
