@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace {
 
@@ -81,16 +82,20 @@ OrtCustomOp make_twist() {
 extern "C" __attribute__((visibility("default"))) OrtStatus* RegisterCustomOps(
     OrtSessionOptions* options, const OrtApiBase* base) {
   static const OrtCustomOp twist = make_twist();
-  // Sessions use the domain for as long as the process lives.
-  static OrtCustomOpDomain* domain = nullptr;
+  // Sessions use the domain until the library is unloaded.
+  static std::unique_ptr<OrtCustomOpDomain, void (*)(OrtCustomOpDomain*)>
+      domain(nullptr,
+             [](OrtCustomOpDomain* made) { api->ReleaseCustomOpDomain(made); });
   api = base->GetApi(ORT_API_VERSION);
   if (domain == nullptr) {
-    if (OrtStatus* status = api->CreateCustomOpDomain("my_ops", &domain)) {
+    OrtCustomOpDomain* made = nullptr;
+    if (OrtStatus* status = api->CreateCustomOpDomain("my_ops", &made)) {
       return status;
     }
-    if (OrtStatus* status = api->CustomOpDomain_Add(domain, &twist)) {
+    domain.reset(made);
+    if (OrtStatus* status = api->CustomOpDomain_Add(made, &twist)) {
       return status;
     }
   }
-  return api->AddCustomOpDomain(options, domain);
+  return api->AddCustomOpDomain(options, domain.get());
 }
