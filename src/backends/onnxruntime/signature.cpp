@@ -41,8 +41,9 @@ std::string_view word_for(ONNXType type) {
 /// Some exporters write a fixed size as the symbol "7".
 std::optional<std::int64_t> number_of(std::string_view symbol) {
   std::int64_t value = 0;
-  const char* end = symbol.data() + symbol.size();
-  const auto [stop, error] = std::from_chars(symbol.data(), end, value);
+  const char* const end = symbol.data() + symbol.size();
+  const auto [stop, error] =
+      std::from_chars(symbol.data(), symbol.data() + symbol.size(), value);
   if (error != std::errc{} || stop != end || value < 0) return std::nullopt;
   return value;
 }
