@@ -96,7 +96,7 @@ bool TensorView::overlaps(const TensorView& other) const noexcept {
   return begin < other_begin + other.bytes && other_begin < begin + bytes;
 }
 
-TensorView checked_view(const DLTensor& tensor, const char* port) {
+void TensorView::assign(const DLTensor& tensor, const char* port) {
   if (tensor.ndim < 0 || (tensor.ndim > 0 && tensor.shape == nullptr)) {
     throw Failure(
         MODELRUN_INVALID_ARGUMENT,
@@ -109,18 +109,24 @@ TensorView checked_view(const DLTensor& tensor, const char* port) {
         "it to the CPU first");
   }
   const auto rank = static_cast<std::size_t>(tensor.ndim);
-  const auto bytes = byte_size(tensor.shape, rank, tensor.dtype);
-  if (!bytes) refuse_tensor(tensor, port, "no memory has this shape");
+  const auto size = byte_size(tensor.shape, rank, tensor.dtype);
+  if (!size) refuse_tensor(tensor, port, "no memory has this shape");
   if (!is_contiguous(tensor)) {
     refuse_tensor(tensor, port, "it is not contiguous");
   }
-  if (*bytes != 0 && tensor.data == nullptr) {
+  if (*size != 0 && tensor.data == nullptr) {
     refuse_tensor(tensor, port, "its data pointer is null");
   }
-  return {.data = *bytes == 0 ? no_data : address_of(tensor),
-          .bytes = *bytes,
-          .dtype = tensor.dtype,
-          .dims = {tensor.shape, tensor.shape + rank}};
+  dims.assign(tensor.shape, tensor.shape + rank);
+  data = *size == 0 ? no_data : address_of(tensor);
+  bytes = *size;
+  dtype = tensor.dtype;
+}
+
+TensorView checked_view(const DLTensor& tensor, const char* port) {
+  TensorView view;
+  view.assign(tensor, port);
+  return view;
 }
 
 void refuse_tensor(const DLTensor& tensor, const char* port,

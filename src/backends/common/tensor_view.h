@@ -33,6 +33,10 @@ struct TensorView {
   DLDataType dtype{};
   std::vector<std::int64_t> dims;
 
+  /// Becomes a view of `tensor`, reusing memory. Throws Failure, and then
+  /// changes nothing, on a tensor that is none of that; `port` is for the
+  /// message.
+  void assign(const DLTensor& tensor, const char* port);
   /// Whether `tensor` is the same memory, dtype and shape.
   [[nodiscard]] bool holds(const DLTensor& tensor) const noexcept;
   [[nodiscard]] bool overlaps(const TensorView& other) const noexcept;
@@ -41,7 +45,7 @@ struct TensorView {
   }
 };
 
-/// Throws Failure on a tensor that is none of that; `port` is for the message.
+/// A new view; throws as `assign`.
 [[nodiscard]] TensorView checked_view(const DLTensor& tensor, const char* port);
 
 /// Throws Failure: this tensor cannot be bound to `port`, for this reason.

@@ -90,7 +90,7 @@ void Session::set_scalars(LoadedMethod& method) const {
   }
 }
 
-std::string Session::describe() const {
+nlohmann::json Session::describe() const {
   const auto& signature = *signature_;
   Json bounds = {
       {"inputs", bounds_of(signature.inputs(), signature.input_facts())},
@@ -102,8 +102,7 @@ std::string Session::describe() const {
               {"precision", "export"},
               {"method", program_.method()},
               {"delegates", program_.plan().backends},
-              {"upper_bounds", std::move(bounds)}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+              {"upper_bounds", std::move(bounds)}};
 }
 
 }  // namespace modelrun::executorch

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "backends/executorch/loaded_method.h"
@@ -29,8 +30,7 @@ class Session {
   [[nodiscard]] ThreadPool::Scope use_threads() const {
     return {runtime_->threads(), threads_};
   }
-  /// One JSON object.
-  [[nodiscard]] std::string describe() const;
+  [[nodiscard]] nlohmann::json describe() const;
 
  private:
   [[nodiscard]] std::unique_ptr<LoadedMethod> load_method() const;

@@ -5,42 +5,20 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "failure.h"
+#include "backends/common/failure.h"
+#include "backends/common/log_hosts.h"
+#include "backends/common/plugin_table.h"
 #include "request.h"
 #include "script.h"
 
-using modelrun::fake::Counts;
-using modelrun::fake::Script;
-using modelrun::fake::ScriptPort;
-using Json = nlohmann::json;
-
-struct modelrun_backend {
-  std::string runtime_path;
-  std::atomic<int> sessions{0};
-};
-
-struct modelrun_session {
-  Script script;
-  Json options;
-  Counts counts;
-  std::atomic<int> failures{0};
-  std::vector<modelrun_port> inputs;
-  std::vector<modelrun_port> outputs;
-  std::vector<modelrun_port> states;
-  modelrun_signature signature{};
-};
-
-struct modelrun_request {
-  modelrun::fake::Request request;
-  explicit modelrun_request(modelrun_session& session)
-      : request(session.script, session.counts, session.failures) {}
-};
-
 namespace modelrun::fake {
-
 namespace {
+
+using Json = nlohmann::json;
+using plugin::Failure;
 
 std::vector<modelrun_port> views(const std::vector<ScriptPort>& ports) {
   std::vector<modelrun_port> result;
@@ -58,21 +36,32 @@ std::vector<modelrun_port> views(const std::vector<ScriptPort>& ports) {
   return result;
 }
 
-void make_signature(modelrun_session& session) {
-  session.inputs = views(session.script.inputs);
-  session.outputs = views(session.script.outputs);
-  session.states = views(session.script.states);
-  session.signature = {
-      .struct_size = sizeof(modelrun_signature),
-      .port_size = sizeof(modelrun_port),
-      .input_count = session.inputs.size(),
-      .inputs = session.inputs.data(),
-      .output_count = session.outputs.size(),
-      .outputs = session.outputs.data(),
-      .state_count = session.states.size(),
-      .states = session.states.data(),
-  };
-}
+/// The ports of a script as the contract has them.
+class Signature {
+ public:
+  explicit Signature(const Script& script)
+      : inputs_(views(script.inputs)),
+        outputs_(views(script.outputs)),
+        states_(views(script.states)),
+        view_{.struct_size = sizeof(modelrun_signature),
+              .port_size = sizeof(modelrun_port),
+              .input_count = inputs_.size(),
+              .inputs = inputs_.data(),
+              .output_count = outputs_.size(),
+              .outputs = outputs_.data(),
+              .state_count = states_.size(),
+              .states = states_.data()} {}
+  Signature(const Signature&) = delete;
+  Signature& operator=(const Signature&) = delete;
+
+  [[nodiscard]] const modelrun_signature& view() const { return view_; }
+
+ private:
+  std::vector<modelrun_port> inputs_;
+  std::vector<modelrun_port> outputs_;
+  std::vector<modelrun_port> states_;
+  modelrun_signature view_;
+};
 
 std::vector<std::string> known_options(const Script& script) {
   std::vector<std::string> known = {"device", "threads"};
@@ -88,151 +77,116 @@ void check_options(const Json& options, const Script& script) {
     for (const std::string& each : known) {
       list += (list.empty() ? "'" : ", '") + each + "'";
     }
-    fail(MODELRUN_INVALID_ARGUMENT,
-         "unknown option '" + key + "' of the fake backend; it knows " + list);
+    throw plugin::Failure(
+        MODELRUN_INVALID_ARGUMENT,
+        "unknown option '" + key + "' of the fake backend; it knows " + list);
   }
   const auto threads = options.find("threads");
   if (threads != options.end() &&
       (!threads->is_number_integer() || threads->get<std::int64_t>() < 1)) {
-    fail(MODELRUN_INVALID_ARGUMENT,
-         "option 'threads' must be a positive integer, got " + threads->dump());
+    throw plugin::Failure(
+        MODELRUN_INVALID_ARGUMENT,
+        "option 'threads' must be a positive integer, got " + threads->dump());
   }
   const auto device = options.find("device");
   if (device != options.end() && *device != "cpu") {
-    fail(MODELRUN_UNSUPPORTED, "device " + device->dump() +
-                                   " is not there; the fake backend has "
-                                   "the device cpu only");
+    throw plugin::Failure(MODELRUN_UNSUPPORTED,
+                          "device " + device->dump() +
+                              " is not there; the fake backend has "
+                              "the device cpu only");
   }
 }
 
 Json read_options(const char* text) {
   Json options = Json::parse(text, nullptr, false);
   if (!options.is_object()) {
-    fail(MODELRUN_INVALID_ARGUMENT, "options are not a JSON object");
+    throw plugin::Failure(MODELRUN_INVALID_ARGUMENT,
+                          "options are not a JSON object");
   }
   return options;
 }
 
-Json description(const modelrun_backend& backend) {
-  return {{"runtime", "fake"},
-          {"version", "1"},
-          {"devices", {"cpu"}},
-          {"options", {"device", "threads"}},
-          {"runtime_path", backend.runtime_path},
-          {"sessions", backend.sessions.load()}};
-}
+/// A script with the counts of its calls.
+class Session {
+ public:
+  Session(const char* path, const char* options)
+      : script_(load_script(path)),
+        options_(read_options(options)),
+        signature_(script_) {
+    check_options(options_, script_);
+    fail_if_scripted(script_, failures_, "create");
+  }
 
-Json description(const modelrun_session& session) {
-  const Counts& counts = session.counts;
-  return {{"device", "cpu"},
-          {"threads", session.options.value("threads", 1)},
-          {"precision", "float32"},
-          {"options", session.options},
-          {"counts",
-           {{"requests", counts.requests.load()},
-            {"binds", counts.binds.load()},
-            {"runs", counts.runs.load()},
-            {"fetches", counts.fetches.load()},
-            {"cancels", counts.cancels.load()}}}};
-}
+  [[nodiscard]] const Signature& signature() const { return signature_; }
+  [[nodiscard]] Json describe() const {
+    return {{"device", "cpu"},
+            {"threads", options_.value("threads", 1)},
+            {"precision", "float32"},
+            {"options", options_},
+            {"counts",
+             {{"requests", counts_.requests.load()},
+              {"binds", counts_.binds.load()},
+              {"runs", counts_.runs.load()},
+              {"fetches", counts_.fetches.load()},
+              {"cancels", counts_.cancels.load()}}}};
+  }
+  /// Counts a request on the script, or fails as the script says.
+  [[nodiscard]] const Script& begin_request() {
+    counts_.requests++;
+    fail_if_scripted(script_, failures_, "request");
+    return script_;
+  }
+  [[nodiscard]] Counts& counts() { return counts_; }
+  [[nodiscard]] std::atomic<int>& failures() { return failures_; }
 
-modelrun_status backend_create(const modelrun_host* host,
-                               modelrun_backend** backend,
-                               const modelrun_sink* error) {
-  return guard(error, [&] {
-    auto made = std::make_unique<modelrun_backend>();
-    if (host->runtime_path != nullptr) made->runtime_path = host->runtime_path;
-    constexpr std::string_view kLine = "fake backend opened";
-    host->log(host->context, MODELRUN_LOG_DEBUG, kLine.data(), kLine.size());
-    *backend = made.release();
-  });
-}
+ private:
+  Script script_;
+  Json options_;
+  Signature signature_;
+  Counts counts_;
+  std::atomic<int> failures_{0};
+};
 
-void backend_destroy(modelrun_backend* backend) { delete backend; }
+class Plugin {
+ public:
+  static constexpr const char* kName = "fake";
+  /// A request of a session that it keeps.
+  struct Request : fake::Request {
+    explicit Request(std::shared_ptr<Session> of)
+        : fake::Request(of->begin_request(), of->counts(), of->failures()),
+          session(std::move(of)) {}
+    std::shared_ptr<Session> session;
+  };
 
-modelrun_status describe(modelrun_backend* backend, modelrun_session* session,
-                         const modelrun_sink* text,
-                         const modelrun_sink* error) {
-  return guard(error, [&] {
-    const Json json = session ? description(*session) : description(*backend);
-    write(text, json.dump());
-  });
-}
+  explicit Plugin(const modelrun_host& host)
+      : runtime_path_(host.runtime_path == nullptr ? "" : host.runtime_path) {
+    plugin::log_to_host(MODELRUN_LOG_DEBUG, "fake backend opened");
+  }
 
-modelrun_status session_create(modelrun_backend* backend, const char* path,
-                               const char* options, modelrun_session** session,
-                               const modelrun_sink* error) {
-  return guard(error, [&] {
-    auto made = std::make_unique<modelrun_session>();
-    made->script = load_script(path);
-    made->options = read_options(options);
-    check_options(made->options, made->script);
-    fail_if_scripted(made->script, made->failures, "create");
-    make_signature(*made);
-    backend->sessions++;
-    *session = made.release();
-  });
-}
+  [[nodiscard]] Json describe() const {
+    return {{"runtime", kName},
+            {"version", "1"},
+            {"devices", {"cpu"}},
+            {"options", {"device", "threads"}},
+            {"runtime_path", runtime_path_},
+            {"sessions", sessions_.load()}};
+  }
 
-void session_destroy(modelrun_session* session) { delete session; }
+  std::shared_ptr<Session> open(const char* path, const char* options) {
+    auto session = std::make_shared<Session>(path, options);
+    ++sessions_;
+    return session;
+  }
 
-const modelrun_signature* session_signature(const modelrun_session* session) {
-  return &session->signature;
-}
-
-modelrun_status request_create(modelrun_session* session,
-                               modelrun_request** request,
-                               const modelrun_sink* error) {
-  return guard(error, [&] {
-    session->counts.requests++;
-    fail_if_scripted(session->script, session->failures, "request");
-    *request = std::make_unique<modelrun_request>(*session).release();
-  });
-}
-
-void request_destroy(modelrun_request* request) { delete request; }
-
-modelrun_status request_bind(modelrun_request* request, modelrun_port_kind kind,
-                             size_t index, const DLTensor* tensor,
-                             const modelrun_sink* error) {
-  return guard(error, [&] { request->request.bind(kind, index, tensor); });
-}
-
-modelrun_status request_run(modelrun_request* request,
-                            const modelrun_sink* error) {
-  return guard(error, [&] { request->request.run(); });
-}
-
-modelrun_status request_fetch(modelrun_request* request,
-                              modelrun_port_kind kind, size_t index,
-                              DLManagedTensorVersioned** tensor,
-                              const modelrun_sink* error) {
-  return guard(error, [&] { *tensor = request->request.fetch(kind, index); });
-}
-
-void request_cancel(modelrun_request* request) { request->request.cancel(); }
-
-constexpr modelrun_backend_table kTable = {
-    .struct_size = sizeof(modelrun_backend_table),
-    .abi = MODELRUN_BACKEND_ABI,
-    .name = "fake",
-    .version = "1",
-    .backend_create = backend_create,
-    .backend_destroy = backend_destroy,
-    .describe = describe,
-    .session_create = session_create,
-    .session_destroy = session_destroy,
-    .session_signature = session_signature,
-    .request_create = request_create,
-    .request_destroy = request_destroy,
-    .request_bind = request_bind,
-    .request_run = request_run,
-    .request_fetch = request_fetch,
-    .request_cancel = request_cancel,
+ private:
+  std::string runtime_path_;
+  std::atomic<int> sessions_{0};
 };
 
 }  // namespace
 
-const modelrun_backend_table* table() noexcept { return &kTable; }
+const modelrun_backend_table* table() noexcept {
+  return &plugin::PluginTable<Plugin>::kTable;
+}
 
 }  // namespace modelrun::fake

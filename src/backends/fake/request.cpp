@@ -7,8 +7,8 @@
 #include <new>
 #include <string>
 
+#include "backends/common/failure.h"
 #include "element.h"
-#include "failure.h"
 
 namespace modelrun::fake {
 
@@ -77,7 +77,7 @@ void fail_if_scripted(const Script& script, std::atomic<int>& failures,
   const ScriptFailure& failure = script.failure;
   if (failure.at != at) return;
   if (failure.times >= 0 && failures.fetch_add(1) >= failure.times) return;
-  fail(failure.status, failure.message);
+  throw plugin::Failure(failure.status, failure.message);
 }
 
 Request::Request(const Script& script, Counts& counts,
@@ -99,9 +99,10 @@ Array& Request::port(modelrun_port_kind kind, std::size_t index) {
               : kind == MODELRUN_OUTPUT ? outputs_
                                         : states_;
   if (index >= all.size()) {
-    fail(MODELRUN_INVALID_ARGUMENT,
-         std::string(kind_name(kind)) + ' ' + std::to_string(index) +
-             " is not there: the program has " + std::to_string(all.size()));
+    throw plugin::Failure(
+        MODELRUN_INVALID_ARGUMENT,
+        std::string(kind_name(kind)) + ' ' + std::to_string(index) +
+            " is not there: the program has " + std::to_string(all.size()));
   }
   return all[index];
 }
@@ -116,7 +117,8 @@ void Request::bind(modelrun_port_kind kind, std::size_t index,
     return reset(to);
   }
   if (tensor->device.device_type != kDLCPU) {
-    fail(MODELRUN_UNSUPPORTED, "the fake backend has the device cpu only");
+    throw plugin::Failure(MODELRUN_UNSUPPORTED,
+                          "the fake backend has the device cpu only");
   }
   to.dtype = tensor->dtype;
   to.shape.assign(tensor->shape, tensor->shape + tensor->ndim);
@@ -137,7 +139,8 @@ void Request::wait() {
                                 [this] { return cancelled_; });
   }
   running_ = false;
-  if (cancelled_) fail(MODELRUN_BACKEND_ERROR, "the run was cancelled");
+  if (cancelled_)
+    throw plugin::Failure(MODELRUN_BACKEND_ERROR, "the run was cancelled");
 }
 
 void Request::cancel() {
@@ -153,8 +156,9 @@ void Request::run() {
   std::fill(fresh_.begin(), fresh_.end(), 0);
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     if (!inputs_[i].defined) {
-      fail(MODELRUN_INVALID_ARGUMENT,
-           "input '" + script_.inputs[i].name + "' is not bound");
+      throw plugin::Failure(
+          MODELRUN_INVALID_ARGUMENT,
+          "input '" + script_.inputs[i].name + "' is not bound");
     }
   }
   wait();
@@ -173,7 +177,8 @@ void Request::shape_from(const Source& source,
     }
     const auto& from = inputs_[static_cast<std::size_t>(size.input)].shape;
     if (size.axis >= from.size()) {
-      fail(MODELRUN_INVALID_ARGUMENT, "an input has too few dimensions");
+      throw plugin::Failure(MODELRUN_INVALID_ARGUMENT,
+                            "an input has too few dimensions");
     }
     shape.push_back(from[size.axis]);
   }
@@ -193,9 +198,10 @@ void Request::compute(std::size_t index) {
     Array& a = inputs_[source.a];
     Array& b = inputs_[source.b];
     if (a.shape != b.shape || !same(a.dtype, dtype) || !same(b.dtype, dtype)) {
-      fail(MODELRUN_INVALID_ARGUMENT, "the terms of output '" +
-                                          script_.outputs[index].name +
-                                          "' differ in shape or dtype");
+      throw plugin::Failure(MODELRUN_INVALID_ARGUMENT,
+                            "the terms of output '" +
+                                script_.outputs[index].name +
+                                "' differ in shape or dtype");
     }
     shape_ = a.shape;
     scratch_.resize(a.bytes());
@@ -220,9 +226,10 @@ void Request::write_output(std::size_t index, const void* data,
                            std::size_t bytes) {
   const DLDataType dtype = script_.outputs[index].dtype;
   if (bytes != byte_size(dtype, element_count(shape_))) {
-    fail(MODELRUN_INVALID_ARGUMENT, "output '" + script_.outputs[index].name +
-                                        "' comes from a tensor of another "
-                                        "dtype than the program says");
+    throw plugin::Failure(MODELRUN_INVALID_ARGUMENT,
+                          "output '" + script_.outputs[index].name +
+                              "' comes from a tensor of another "
+                              "dtype than the program says");
   }
   Array& output = outputs_[index];
   if (output.bound == nullptr && !output.defined) {
@@ -233,9 +240,10 @@ void Request::write_output(std::size_t index, const void* data,
     return;
   }
   if (output.shape != shape_ || output.bytes() != bytes) {
-    fail(MODELRUN_INVALID_ARGUMENT,
-         "output '" + script_.outputs[index].name +
-             "' is bound to memory of another shape than it has");
+    throw plugin::Failure(
+        MODELRUN_INVALID_ARGUMENT,
+        "output '" + script_.outputs[index].name +
+            "' is bound to memory of another shape than it has");
   }
   if (bytes > 0) std::memmove(output.bound, data, bytes);
 }
@@ -261,9 +269,9 @@ void Request::append(Array& state, Array& more, std::size_t axis) {
     if (i < axis) outer *= static_cast<std::size_t>(state.shape[i]);
   }
   if (!fits || !same(state.dtype, more.dtype)) {
-    fail(MODELRUN_INVALID_ARGUMENT,
-         "an input does not fit the state that it "
-         "is appended to");
+    throw plugin::Failure(MODELRUN_INVALID_ARGUMENT,
+                          "an input does not fit the state that it "
+                          "is appended to");
   }
   const std::size_t total = state.bytes() + more.bytes();
   scratch_.resize(total);
@@ -288,16 +296,18 @@ DLManagedTensorVersioned* Request::fetch(modelrun_port_kind kind,
   Array& from = port(kind, index);
   if (kind == MODELRUN_STATE) {
     if (!from.defined) {
-      fail(MODELRUN_INVALID_ARGUMENT,
-           "state '" + script_.states[index].name + "' has no value yet");
+      throw plugin::Failure(
+          MODELRUN_INVALID_ARGUMENT,
+          "state '" + script_.states[index].name + "' has no value yet");
     }
     return make_tensor(from);
   }
   if (kind != MODELRUN_OUTPUT || fresh_[index] == 0) {
-    fail(MODELRUN_INVALID_ARGUMENT,
-         std::string(kind_name(kind)) + ' ' + std::to_string(index) +
-             " has nothing to fetch: it is bound, was fetched already, or no "
-             "run wrote it");
+    throw plugin::Failure(
+        MODELRUN_INVALID_ARGUMENT,
+        std::string(kind_name(kind)) + ' ' + std::to_string(index) +
+            " has nothing to fetch: it is bound, was fetched already, or no "
+            "run wrote it");
   }
   fresh_[index] = 0;
   return make_tensor(from);

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "backends/common/failure.h"
 #include "element.h"
-#include "failure.h"
 
 namespace modelrun::fake {
 
@@ -17,7 +17,8 @@ namespace {
 using Json = nlohmann::json;
 
 [[noreturn]] void refuse(const std::string& field, const std::string& why) {
-  fail(MODELRUN_INVALID_ARGUMENT, "fake program: '" + field + "' " + why);
+  throw plugin::Failure(MODELRUN_INVALID_ARGUMENT,
+                        "fake program: '" + field + "' " + why);
 }
 
 void check_keys(const Json& object, const std::string& field,
@@ -272,15 +273,17 @@ Script read_script(const Json& json) {
 Script load_script(const char* path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    fail(MODELRUN_NOT_FOUND,
-         "fake program " + std::string(path) + " cannot be read");
+    throw plugin::Failure(
+        MODELRUN_NOT_FOUND,
+        "fake program " + std::string(path) + " cannot be read");
   }
   const std::string text((std::istreambuf_iterator<char>(file)), {});
   try {
     return read_script(Json::parse(text));
   } catch (const Json::exception& error) {
-    fail(MODELRUN_INVALID_ARGUMENT,
-         "fake program " + std::string(path) + ": " + error.what());
+    throw plugin::Failure(
+        MODELRUN_INVALID_ARGUMENT,
+        "fake program " + std::string(path) + ": " + error.what());
   }
 }
 

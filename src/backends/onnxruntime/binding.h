@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
+#include "backends/common/tensor_view.h"
 #include "backends/onnxruntime/runtime.h"
 
 namespace modelrun::onnxruntime {
@@ -19,8 +19,8 @@ class Binding {
       : runtime_(&runtime), value_(nullptr, runtime.api().ReleaseValue) {}
 
   /// Does nothing when it is the same memory, shape and dtype as before.
-  /// Throws Failure, and then changes nothing, on a tensor that the runtime
-  /// cannot take; `port` is for the message.
+  /// Throws Failure, and then changes nothing, on a tensor that cannot be
+  /// bound; `port` is for the message.
   void bind(const DLTensor& tensor, const char* port);
   void clear() noexcept { value_.reset(); }
   /// Copies the elements of another binding here; throws Failure when the
@@ -32,22 +32,16 @@ class Binding {
   /// Whether `address` lies in the bound memory.
   [[nodiscard]] bool covers(const void* address) const noexcept {
     const auto offset = reinterpret_cast<std::uintptr_t>(address) -
-                        reinterpret_cast<std::uintptr_t>(data_);
-    return offset < bytes_ && value_ != nullptr;
+                        reinterpret_cast<std::uintptr_t>(view_.data);
+    return offset < view_.bytes && value_ != nullptr;
   }
   /// As `"int64[1, 7]"`.
-  [[nodiscard]] std::string shown() const;
+  [[nodiscard]] std::string shown() const { return view_.shown(); }
 
  private:
-  [[nodiscard]] bool holds(const DLTensor& tensor,
-                           const void* data) const noexcept;
-
   const Runtime* runtime_;
   Handle<OrtValue> value_;
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-  DLDataType dtype_{};
-  std::vector<std::int64_t> dims_;
+  plugin::TensorView view_;
 };
 
 }  // namespace modelrun::onnxruntime

@@ -70,21 +70,4 @@ std::string onnx_name(ONNXTensorElementDataType type) {
   }
 }
 
-std::optional<std::size_t> byte_size(const std::int64_t* dims, std::size_t rank,
-                                     DLDataType type) noexcept {
-  // Multiplied out with 1 in place of 0: a product that overflows is refused
-  // even when another axis is empty.
-  std::size_t bits = type.bits;
-  bool empty = false;
-  for (std::size_t axis = 0; axis < rank; ++axis) {
-    if (dims[axis] < 0) return std::nullopt;
-    empty = empty || dims[axis] == 0;
-    const auto size =
-        static_cast<std::size_t>(dims[axis] == 0 ? 1 : dims[axis]);
-    if (__builtin_mul_overflow(bits, size, &bits)) return std::nullopt;
-  }
-  if (empty) return 0;
-  return bits / 8 + (bits % 8 != 0);
-}
-
 }  // namespace modelrun::onnxruntime

@@ -4,7 +4,6 @@
 #include <dlpack/dlpack.h>
 #include <onnxruntime_c_api.h>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -21,11 +20,5 @@ namespace modelrun::onnxruntime {
 
 /// The word that ONNX has for it: `"string"`, `"float8e5m2"`.
 [[nodiscard]] std::string onnx_name(ONNXTensorElementDataType type);
-
-/// Bytes of a contiguous tensor, 4-bit types packed; nothing when a dimension
-/// is negative or the size overflows.
-[[nodiscard]] std::optional<std::size_t> byte_size(const std::int64_t* dims,
-                                                   std::size_t rank,
-                                                   DLDataType type) noexcept;
 
 }  // namespace modelrun::onnxruntime

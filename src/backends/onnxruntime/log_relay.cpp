@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/onnxruntime/log_relay.h"
 
-#include <algorithm>
-#include <cstring>
-#include <mutex>
-#include <shared_mutex>
-#include <vector>
+#include "backends/common/log_hosts.h"
 
 namespace modelrun::onnxruntime {
 namespace {
-
-struct Hosts {
-  std::shared_mutex mutex;
-  std::vector<const modelrun_host*> live;
-};
-
-/// Never destroyed: the runtime may log while the process ends.
-Hosts& hosts() {
-  static auto* instance = new Hosts;
-  return *instance;
-}
 
 modelrun_log_level level_of(OrtLoggingLevel severity) noexcept {
   switch (severity) {
@@ -36,27 +21,11 @@ modelrun_log_level level_of(OrtLoggingLevel severity) noexcept {
 
 }  // namespace
 
-void add_log_host(const modelrun_host* host) {
-  const std::unique_lock lock(hosts().mutex);
-  hosts().live.push_back(host);
-}
-
-void remove_log_host(const modelrun_host* host) noexcept {
-  const std::unique_lock lock(hosts().mutex);
-  auto& live = hosts().live;
-  const auto found = std::find(live.rbegin(), live.rend(), host);
-  if (found != live.rend()) live.erase(std::next(found).base());
-}
-
 void ORT_API_CALL relay_log(void*, OrtLoggingLevel severity, const char*,
                             const char*, const char*,
                             const char* message) noexcept {
   if (message == nullptr) return;
-  const std::shared_lock lock(hosts().mutex);
-  if (hosts().live.empty()) return;
-  const modelrun_host* host = hosts().live.back();
-  if (host->log == nullptr) return;
-  host->log(host->context, level_of(severity), message, std::strlen(message));
+  plugin::log_to_host(level_of(severity), message);
 }
 
 }  // namespace modelrun::onnxruntime

@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/onnxruntime/failure.h"
+#include "backends/common/failure.h"
 
 namespace modelrun::onnxruntime {
+
+using plugin::Failure;
 
 /// An object of the runtime with the function that releases it.
 template <typename T>

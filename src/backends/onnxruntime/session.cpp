@@ -114,14 +114,13 @@ void Session::find_passed_through() {
   }
 }
 
-std::string Session::describe() const {
+nlohmann::json Session::describe() const {
   // The dtypes of the program are what is computed with: no option of this
   // plugin changes them.
   return nlohmann::json{{"device", options_.device},
                         {"threads", options_.threads},
                         {"precision", "export"},
-                        {"provider", provider_}}
-      .dump();
+                        {"provider", provider_}};
 }
 
 }  // namespace modelrun::onnxruntime

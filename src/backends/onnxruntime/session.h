@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,7 @@ class Session {
       const noexcept {
     return passed_through_;
   }
-  /// One JSON object.
-  [[nodiscard]] std::string describe() const;
+  [[nodiscard]] nlohmann::json describe() const;
 
  private:
   void find_passed_through();

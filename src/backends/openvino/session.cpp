@@ -98,7 +98,7 @@ std::shared_ptr<Program> Session::program() const {
   return program_;
 }
 
-std::string Session::describe() const {
+nlohmann::json Session::describe() const {
   const ov::CompiledModel compiled = program()->compiled;
   nlohmann::json text{
       {"device", device_.name},
@@ -116,7 +116,7 @@ std::string Session::describe() const {
   if (!threads.empty()) text["threads"] = std::max(1, std::stoi(threads));
   text["repairs"] = nlohmann::json::object();
   for (const auto& [name, places] : repairs_) text["repairs"][name] = places;
-  return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return text;
 }
 
 }  // namespace modelrun::openvino

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <nlohmann/json_fwd.hpp>
 #include <openvino/core/model.hpp>
 #include <optional>
 #include <string>
@@ -38,8 +39,7 @@ class Session {
   [[nodiscard]] const std::optional<BeamIndex>& beam_index() const noexcept {
     return beam_;
   }
-  /// One JSON object.
-  [[nodiscard]] std::string describe() const;
+  [[nodiscard]] nlohmann::json describe() const;
 
  private:
   [[nodiscard]] std::shared_ptr<Program> compile() const;

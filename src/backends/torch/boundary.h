@@ -9,15 +9,4 @@ namespace modelrun::torch {
 /// the library's own kinds, and the runtime's as MODELRUN_BACKEND_ERROR.
 modelrun_status report_exception(const modelrun_sink* error) noexcept;
 
-/// Runs `body`, letting no exception out.
-template <typename Body>
-modelrun_status guard(const modelrun_sink* error, Body&& body) noexcept {
-  try {
-    body();
-    return MODELRUN_OK;
-  } catch (...) {
-    return report_exception(error);
-  }
-}
-
 }  // namespace modelrun::torch

@@ -1,147 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C table, and nothing else: each entry casts, calls and guards.
-#include <modelrun/backend.h>
-#include <modelrun/version.h>
-
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "backends/common/failure.h"
-#include "backends/common/log_hosts.h"
+#include "backends/common/plugin_table.h"
 #include "backends/torch/boundary.h"
 #include "backends/torch/options.h"
 #include "backends/torch/request.h"
 #include "backends/torch/runtime.h"
 #include "backends/torch/session.h"
 
-namespace pt = modelrun::torch;
-
-struct modelrun_backend {
-  const modelrun_host* host;
-};
-
-struct modelrun_session {
-  std::shared_ptr<const pt::Session> session;
-};
-
-struct modelrun_request {
-  pt::Request request;
-};
-
+namespace modelrun::torch {
 namespace {
 
-#define MODELRUN_TEXT_OF(x) #x
-#define MODELRUN_TEXT(x) MODELRUN_TEXT_OF(x)
-constexpr const char* kVersion =
-    MODELRUN_TEXT(MODELRUN_VERSION_MAJOR) "." MODELRUN_TEXT(
-        MODELRUN_VERSION_MINOR) "." MODELRUN_TEXT(MODELRUN_VERSION_PATCH);
+class Plugin {
+ public:
+  static constexpr const char* kName = "torch";
+  using Request = torch::Request;
 
-modelrun_status backend_create(const modelrun_host* host,
-                               modelrun_backend** backend,
-                               const modelrun_sink* error) {
-  return pt::guard(error, [&] {
-    pt::check_runtime();
-    *backend = new modelrun_backend{host};
-    modelrun::plugin::add_log_host(host);
-  });
-}
+  explicit Plugin(const modelrun_host& host)
+      : library_(host.runtime_path == nullptr ? "" : host.runtime_path) {
+    check_runtime();
+  }
 
-void backend_destroy(modelrun_backend* backend) {
-  if (backend == nullptr) return;
-  modelrun::plugin::remove_log_host(backend->host);
-  delete backend;
-}
+  [[nodiscard]] nlohmann::json describe() const {
+    return {{"runtime", kName},          {"version", built_for()},
+            {"library", library_},       {"formats", {"dynamo"}},
+            {"devices", device_names()}, {"options", option_keys()}};
+  }
 
-modelrun_status describe(modelrun_backend* backend, modelrun_session* session,
-                         const modelrun_sink* text,
-                         const modelrun_sink* error) {
-  return pt::guard(error, [&] {
-    if (session != nullptr) {
-      modelrun::plugin::write_to(text, session->session->describe());
-      return;
-    }
-    const char* library = backend->host->runtime_path;
-    modelrun::plugin::write_to(
-        text,
-        nlohmann::json{{"runtime", "torch"},
-                       {"version", pt::built_for()},
-                       {"library", library == nullptr ? "" : library},
-                       {"formats", {"dynamo"}},
-                       {"devices", pt::device_names()},
-                       {"options", pt::option_keys()}}
-            .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  });
-}
+  [[nodiscard]] std::shared_ptr<const Session> open(const char* path,
+                                                    const char* options) const {
+    return std::make_shared<const Session>(path, parse_options(options));
+  }
 
-modelrun_status session_create(modelrun_backend*, const char* program_path,
-                               const char* options, modelrun_session** session,
-                               const modelrun_sink* error) {
-  return pt::guard(error, [&] {
-    *session = new modelrun_session{std::make_shared<const pt::Session>(
-        program_path, pt::parse_options(options))};
-  });
-}
-
-void session_destroy(modelrun_session* session) { delete session; }
-
-const modelrun_signature* session_signature(const modelrun_session* session) {
-  return &session->session->signature().view();
-}
-
-modelrun_status request_create(modelrun_session* session,
-                               modelrun_request** request,
-                               const modelrun_sink* error) {
-  return pt::guard(error, [&] {
-    *request = new modelrun_request{pt::Request(session->session)};
-  });
-}
-
-void request_destroy(modelrun_request* request) { delete request; }
-
-modelrun_status request_bind(modelrun_request* request, modelrun_port_kind kind,
-                             size_t index, const DLTensor* tensor,
-                             const modelrun_sink* error) {
-  return pt::guard(error, [&] { request->request.bind(kind, index, tensor); });
-}
-
-modelrun_status request_run(modelrun_request* request,
-                            const modelrun_sink* error) {
-  return pt::guard(error, [&] { request->request.run(); });
-}
-
-modelrun_status request_fetch(modelrun_request* request,
-                              modelrun_port_kind kind, size_t index,
-                              DLManagedTensorVersioned** tensor,
-                              const modelrun_sink* error) {
-  return pt::guard(error,
-                   [&] { *tensor = request->request.fetch(kind, index); });
-}
-
-void request_cancel(modelrun_request* request) { request->request.cancel(); }
-
-constexpr modelrun_backend_table kTable{
-    .struct_size = sizeof(modelrun_backend_table),
-    .abi = MODELRUN_BACKEND_ABI,
-    .name = "torch",
-    .version = kVersion,
-    .backend_create = backend_create,
-    .backend_destroy = backend_destroy,
-    .describe = describe,
-    .session_create = session_create,
-    .session_destroy = session_destroy,
-    .session_signature = session_signature,
-    .request_create = request_create,
-    .request_destroy = request_destroy,
-    .request_bind = request_bind,
-    .request_run = request_run,
-    .request_fetch = request_fetch,
-    .request_cancel = request_cancel,
+ private:
+  std::string library_;
 };
 
 }  // namespace
+}  // namespace modelrun::torch
 
-extern "C" __attribute__((visibility("default"))) const modelrun_backend_table*
-modelrun_backend_entry_v1() {
-  return &kTable;
-}
+MODELRUN_PLUGIN_ENTRY(modelrun::torch::Plugin,
+                      modelrun::torch::report_exception)

@@ -47,15 +47,14 @@ Session::Session(const std::string& path, Options options)
   }
 }
 
-std::string Session::describe() const {
+nlohmann::json Session::describe() const {
   // The dtypes of the program are what is computed with: no option of this
   // plugin changes them.
   return Json{{"device", options_.device},
               {"threads", options_.threads},
               {"precision", "export"},
               {"nodes", program_.graph.nodes.size()},
-              {"exported_by", program_.torch_version}}
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
+              {"exported_by", program_.torch_version}};
 }
 
 }  // namespace modelrun::torch

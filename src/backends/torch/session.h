@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "backends/torch/archive.h"
@@ -27,8 +28,7 @@ class Session {
     return signature_;
   }
   [[nodiscard]] int threads() const noexcept { return options_.threads; }
-  /// One JSON object.
-  [[nodiscard]] std::string describe() const;
+  [[nodiscard]] nlohmann::json describe() const;
 
  private:
   Options options_;
