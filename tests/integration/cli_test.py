@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The modelrun command, as a shell uses it. Argument: the command's path."""
 
+import concurrent.futures
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -51,8 +53,13 @@ def read_safetensors(path):
             for name, entry in header.items()}, metadata
 
 
-def floats(data):
-    return struct.unpack(f"<{len(data) // 4}f", data)
+FLOATS = {"F16": "e", "F32": "f", "F64": "d"}
+
+
+def values(data, dtype):
+    letter = FLOATS[dtype]
+    return struct.unpack(f"<{len(data) // struct.calcsize(letter)}{letter}",
+                         data)
 
 
 class Case(unittest.TestCase):
@@ -203,7 +210,45 @@ class Run(Case):
         for name, (dtype, shape, data) in wanted.items():
             self.assertEqual(got[name][:2], (dtype, shape))
             self.assertLess(max(abs(a - b) for a, b in
-                                zip(floats(data), floats(got[name][2]))), 1e-5)
+                                zip(values(data, "F32"), values(got[name][2], "F32"))), 1e-5)
+
+    def test_every_case_of_every_fixture_is_eagers(self):
+        index = json.loads((FIXTURES / "index.json").read_text())
+        calls = [(fixture, case) for fixture in index for case in fixture["cases"]
+                 if fixture["format"] == "onnx" and fixture["runs"]]
+        self.assertGreater(len(calls), 100)
+
+        def call(number):
+            fixture, case = calls[number]
+            output = self.folder / f"{number}.safetensors"
+            return output, modelrun(
+                "run", str(FIXTURES / fixture["path"]),
+                "--component", case["component"],
+                "--inputs", str(FIXTURES / case["inputs"]),
+                "--output", str(output), "--threads", "1")
+
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            results = list(pool.map(call, range(len(calls))))
+        for (fixture, case), (output, done) in zip(calls, results):
+            with self.subTest(fixture=fixture["name"], case=case["name"]):
+                self.assertEqual(done.returncode, 0, text(done.stderr))
+                self.assert_alike(output, FIXTURES / case["outputs"],
+                                  fixture["tolerance"])
+
+    def assert_alike(self, output, golden, tolerance):
+        got, _ = read_safetensors(output)
+        wanted, _ = read_safetensors(golden)
+        self.assertEqual(set(got), set(wanted))
+        for name, (dtype, shape, data) in wanted.items():
+            self.assertEqual(got[name][:2], (dtype, shape), name)
+            if dtype in FLOATS:
+                far = max((abs(a - b) for a, b in
+                           zip(values(data, dtype), values(got[name][2], dtype))
+                           if not (math.isnan(a) and math.isnan(b)) and a != b),
+                          default=0)
+                self.assertLessEqual(far, tolerance, name)
+            else:
+                self.assertEqual(got[name][2], data, name)
 
     def test_a_cache_is_stored_under_its_leaf_paths(self):
         output = self.folder / "out.npz"
@@ -320,12 +365,12 @@ class Embed(Case):
         tensors, _ = read_safetensors(embed("v.safetensors"))
         dtype, shape, data = tensors["embeddings"]
         self.assertEqual((dtype, shape), ("F32", [2, 32]))
-        self.assert_close([floats(data)[:32], floats(data)[32:]], self.vectors)
+        self.assert_close([values(data, "F32")[:32], values(data, "F32")[32:]], self.vectors)
         data = embed("v.npy").read_bytes()
         self.assertTrue(data.startswith(b"\x93NUMPY\x01\x00"))
         self.assertIn(b"'descr': '<f4', 'fortran_order': False, "
                       b"'shape': (2, 32), }", data)
-        self.assert_close([floats(data[128:256]), floats(data[256:])],
+        self.assert_close([values(data[128:256], "F32"), values(data[256:], "F32")],
                           self.vectors)
 
     def test_broken_input_names_the_line(self):
