@@ -35,6 +35,11 @@ void register_backend(BackendRegistration registration);
 /// The names that `LoadOptions::backend` takes, in the order registered.
 [[nodiscard]] std::vector<std::string> registered_backends();
 
+/// The options of its own that a backend takes in `LoadOptions::options`. Opens
+/// its runtime. Throws NotFound when the backend or its runtime is not there.
+[[nodiscard]] std::vector<std::string> backend_options(
+    std::string_view backend, const std::filesystem::path& runtime_path = {});
+
 /// The backend that runs a format when none is named; empty when no registered
 /// backend reads it.
 [[nodiscard]] std::string default_backend(std::string_view format);
@@ -42,7 +47,8 @@ void register_backend(BackendRegistration registration);
 /// One place where a runtime was looked for.
 struct RuntimeAttempt {
   /// Why this place: `"option runtime_path"`, `"MODELRUN_ONNXRUNTIME"`,
-  /// `"this process"`, `"VIRTUAL_ENV"`, `"CONDA_PREFIX"`, `"python3 on PATH"`,
+  /// `"this process"`, `"this Python"`, `"VIRTUAL_ENV"`, `"CONDA_PREFIX"`,
+  /// `"python3 on PATH"`,
   /// `"LD_LIBRARY_PATH"`, `"system libraries"`.
   std::string source;
   /// The file or directory that was looked at.
@@ -66,12 +72,17 @@ struct RuntimeSearch {
 /// Looks for the runtime of a registered backend, in this order:
 /// `explicit_path` (a library or a folder that holds it), the environment
 /// variable `MODELRUN_<BACKEND>`, the libraries that this process has open (for
-/// a runtime of which it can have only one), the active Python environment
+/// a runtime of which it can have only one), the packages of the Python that
+/// this process is (`set_python_packages`), the active Python environment
 /// (`VIRTUAL_ENV`, `CONDA_PREFIX`), the one of the `python3` on PATH, the
 /// system's libraries.
 /// A place that is named explicitly and holds none is an end: nothing else is
 /// taken instead. Opens nothing.
 [[nodiscard]] RuntimeSearch find_runtime(
     std::string_view backend, const std::filesystem::path& explicit_path = {});
+
+/// Tells the folders that this process imports Python packages from, when it is
+/// a Python. Thread-safe.
+void set_python_packages(std::vector<std::filesystem::path> folders);
 
 }  // namespace modelrun

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "modelrun/device.h"
 #include "modelrun/dtype.h"
+#include "modelrun/inspect.h"
 #include "modelrun/value.h"
 
 namespace modelrun {
@@ -52,6 +54,9 @@ struct CallOptions {
   /// outputs' alone. They stay valid for as long as they are held; a later call
   /// reuses buffers that nobody holds any more, and so allocates less.
   bool share_outputs = false;
+  /// Ends the run soon after a stop is requested, by a BackendError. A backend
+  /// that cannot do so runs to the end.
+  std::stop_token stop = {};
 };
 
 /// A call whose inputs and outputs stay bound: see `ExportedModel::bind`.
@@ -69,7 +74,7 @@ class BoundCall {
   /// Runs on what the bound inputs hold now. The outputs are the same object
   /// every time, overwritten by the next run; an output whose shape depends on
   /// the data is made anew.
-  const Outputs& operator()();
+  const Outputs& operator()(std::stop_token stop = {});
 
  private:
   std::unique_ptr<detail::BoundRun> run_;
@@ -130,12 +135,22 @@ class ExportedModel {
   [[nodiscard]] DType dtype() const;
   /// Where the programs run.
   [[nodiscard]] Device device() const;
+  /// The one program: its file, inputs, outputs and structures. Throws
+  /// InvalidArgument when there are several components.
+  [[nodiscard]] ComponentDescription program() const;
   /// What runs where: for each component a dict with the backend, the runtime's
   /// version and path, device, threads and precision.
   [[nodiscard]] Value report() const;
 
   /// Loads the programs anew on another device, and returns this handle.
   ExportedModel& to(Device device);
+
+  /// Writes the programs, their weights, the manifest and the configs to a
+  /// directory, which is made when it is not there. Each file is written aside
+  /// and moved over the one before, so it may be the export's own directory.
+  /// Throws NotFound when a file of the export is gone, Error when writing
+  /// fails.
+  void save_pretrained(const std::filesystem::path& directory) const;
 
   /// Runs every component once, on zeros of the shapes it was traced with, so
   /// that the first real call pays for no lazy initialization. Throws what a

@@ -60,6 +60,11 @@ struct InspectOptions {
   std::string file_name = {};
 };
 
+/// The format of an export, such as `"onnx"`. Reads its manifest only, or the
+/// names of its files. Throws as `inspect` does.
+[[nodiscard]] std::string export_format(const std::filesystem::path& path,
+                                        const InspectOptions& options = {});
+
 /// Reads an export and describes it. Opens no runtime, runs nothing.
 ///
 /// Throws NotFound or InvalidArgument, which names the file and what is wrong

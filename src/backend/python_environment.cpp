@@ -7,11 +7,14 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "backend/library_file.h"
 #include "backend/runtime_library.h"
+#include "modelrun/backends.h"
 
 namespace modelrun {
 
@@ -28,6 +31,28 @@ constexpr const char* kMultiarch = "x86_64-linux-gnu";
 constexpr std::array kVariables = {
     "CONDA_PREFIX", "LD_LIBRARY_PATH", "PATH", "PYENV_VERSION", "VIRTUAL_ENV",
 };
+
+/// What `set_python_packages` told. Thread-safe.
+class OwnPackages {
+ public:
+  void set(std::vector<fs::path> folders) {
+    const std::lock_guard lock(mutex_);
+    folders_ = std::move(folders);
+  }
+  [[nodiscard]] std::vector<fs::path> folders() const {
+    const std::lock_guard lock(mutex_);
+    return folders_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<fs::path> folders_;
+};
+
+OwnPackages& own_packages() {
+  static auto* const instance = new OwnPackages;
+  return *instance;
+}
 
 bool is_file(const fs::path& path) {
   std::error_code error;
@@ -207,6 +232,10 @@ std::vector<fs::path> ProcessEnvironment::path_list(
   return paths;
 }
 
+void set_python_packages(std::vector<fs::path> folders) {
+  own_packages().set(std::move(folders));
+}
+
 ProcessEnvironment process_environment(const std::string& variable) {
   ProcessEnvironment environment;
   const auto take = [&](const char* name) {
@@ -226,6 +255,7 @@ ProcessEnvironment process_environment(const std::string& variable) {
       "/usr/lib",
   };
   environment.loaded_libraries = loaded_libraries();
+  environment.python_packages = own_packages().folders();
   return environment;
 }
 

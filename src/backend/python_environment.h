@@ -17,6 +17,9 @@ struct ProcessEnvironment {
   std::vector<std::filesystem::path> system_folders;
   /// The shared libraries that are open.
   std::vector<std::filesystem::path> loaded_libraries;
+  /// Where the Python that this process is has its packages; empty when it is
+  /// none.
+  std::vector<std::filesystem::path> python_packages;
 
   /// The variable's value; empty when it is not set.
   [[nodiscard]] std::string variable(std::string_view name) const;

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "artifact/json_text.h"
 #include "backend/plugin_file.h"
 #include "backend/runtime_library.h"
 #include "backend/runtime_search.h"
@@ -189,6 +190,23 @@ std::string default_backend(std::string_view format) {
   const std::lock_guard lock(all.mutex);
   const auto found = all.defaults.find(format);
   return found == all.defaults.end() ? std::string() : found->second;
+}
+
+std::vector<std::string> backend_options(std::string_view backend,
+                                         const fs::path& runtime_path) {
+  const auto opened = open_backend(backend, runtime_path);
+  const Json description = parse_json(opened->describe(), opened->name());
+  std::vector<std::string> options;
+  if (!description.contains("options")) return options;
+  for (const Json& option : description["options"]) {
+    std::string name = json_string(option, opened->name() + " options");
+    // Those that the library itself sets.
+    if (name == "device" || name == "threads" || name == "in_constants") {
+      continue;
+    }
+    options.push_back(std::move(name));
+  }
+  return options;
 }
 
 std::vector<std::string> backend_formats(std::string_view name) {

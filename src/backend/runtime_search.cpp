@@ -67,6 +67,9 @@ class Search {
     if (!named.empty()) return look_at_named(variable, named);
     note(variable, "", "not set");
     if (take_loaded()) return;
+    for (const fs::path& folder : environment_.python_packages) {
+      if (look_in("this Python", folder / description_.package_folder)) return;
+    }
     if (look_in_active("VIRTUAL_ENV") || look_in_active("CONDA_PREFIX") ||
         look_in_python()) {
       return;

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "core/nearest.h"
+#include "model/describe.h"
 #include "model/json_value.h"
 #include "model/model_state.h"
+#include "model/save_export.h"
 #include "model/warmup.h"
 #include "modelrun/backends.h"
 #include "modelrun/error.h"
@@ -24,16 +26,20 @@ std::vector<std::string> names_of(const ModelState& state) {
   return names;
 }
 
-// The runner of the one component that a call means.
-const std::shared_ptr<const ModelRunner>& single_runner(
-    const ModelState& state) {
+const LoadedComponent& single_component(const ModelState& state) {
   if (state.components.size() != 1) {
     throw InvalidArgument("this export has " +
                           std::to_string(state.components.size()) +
                           " components (" + quoted_list(names_of(state)) +
                           "): call one of them, by component(name)");
   }
-  const LoadedComponent& loaded = state.components.front();
+  return state.components.front();
+}
+
+// The runner of the one component that a call means.
+const std::shared_ptr<const ModelRunner>& single_runner(
+    const ModelState& state) {
+  const LoadedComponent& loaded = single_component(state);
   if (loaded.runner == nullptr) {
     const auto backends = registered_backends();
     throw Unsupported("no registered backend reads the format '" +
@@ -73,6 +79,7 @@ ExportedModel ExportedModel::from_pretrained(const std::filesystem::path& path,
       path, {.file_name = options.file_name, .subfolder = options.subfolder});
   auto state = std::make_shared<ModelState>();
   state->options = options;
+  state->directory = artifact.directory;
   state->config = value_from_json(artifact.config, "config.json");
   state->generation_config =
       value_from_json(artifact.generation_config, "generation_config.json");
@@ -141,6 +148,23 @@ Device ExportedModel::device() const {
       state_->format + "'");
 }
 
+ComponentDescription ExportedModel::program() const {
+  const LoadedComponent& loaded = single_component(*state_);
+  ComponentDescription description =
+      detail::describe_component(*loaded.component);
+  if (loaded.runner == nullptr) return description;
+  // What the runtime made of the program, whatever the format.
+  const Signature& signature = loaded.runner->session().signature();
+  description.inputs = detail::describe_ports(signature.inputs);
+  description.outputs = detail::describe_ports(signature.outputs);
+  return description;
+}
+
+void ExportedModel::save_pretrained(
+    const std::filesystem::path& directory) const {
+  detail::save_export(*state_, directory);
+}
+
 Value ExportedModel::report() const {
   std::vector<std::pair<std::string, Value>> reports;
   for (const LoadedComponent& loaded : state_->components) {
@@ -173,6 +197,8 @@ BoundCall::BoundCall(BoundCall&&) noexcept = default;
 BoundCall& BoundCall::operator=(BoundCall&&) noexcept = default;
 BoundCall::~BoundCall() = default;
 
-const Outputs& BoundCall::operator()() { return run_->run(); }
+const Outputs& BoundCall::operator()(std::stop_token stop) {
+  return run_->run(stop);
+}
 
 }  // namespace modelrun

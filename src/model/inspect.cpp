@@ -7,6 +7,7 @@
 #include "artifact/artifact.h"
 #include "artifact/onnx_program.h"
 #include "artifact/safe_path.h"
+#include "model/describe.h"
 #include "modelrun/error.h"
 
 namespace modelrun {
@@ -68,7 +69,11 @@ void describe_weights(const Component& component,
   }
 }
 
-ComponentDescription describe(const Component& component) {
+}  // namespace
+
+namespace detail {
+
+ComponentDescription describe_component(const Component& component) {
   ComponentDescription description;
   description.name = component.name;
   description.file = component.file;
@@ -85,7 +90,30 @@ ComponentDescription describe(const Component& component) {
   return description;
 }
 
-}  // namespace
+std::vector<TensorDescription> describe_ports(const std::vector<Port>& ports) {
+  std::vector<TensorDescription> descriptions;
+  for (const Port& port : ports) {
+    TensorDescription description{port.name, port.dtype, {}};
+    if (!port.ranked) description.shape = {"..."};
+    for (std::size_t axis = 0; axis < port.dims.size(); ++axis) {
+      const std::int64_t size = port.dims[axis];
+      const std::string& symbol = port.symbols[axis];
+      description.shape.push_back(size >= 0        ? std::to_string(size)
+                                  : symbol.empty() ? "?"
+                                                   : symbol);
+    }
+    descriptions.push_back(std::move(description));
+  }
+  return descriptions;
+}
+
+}  // namespace detail
+
+std::string export_format(const fs::path& path, const InspectOptions& options) {
+  const Artifact artifact = load_artifact(
+      path, {.file_name = options.file_name, .subfolder = options.subfolder});
+  return artifact.components.front().format;
+}
 
 ExportDescription inspect(const fs::path& path, const InspectOptions& options) {
   const Artifact artifact = load_artifact(
@@ -95,7 +123,7 @@ ExportDescription inspect(const fs::path& path, const InspectOptions& options) {
   description.layout = artifact.layout;
   for (const Component& component : artifact.components) {
     if (description.format.empty()) description.format = component.format;
-    description.components.push_back(describe(component));
+    description.components.push_back(detail::describe_component(component));
   }
   return description;
 }

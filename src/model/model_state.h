@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct LoadedComponent {
 /// What the handles of one loaded export share. Immutable.
 struct ModelState {
   std::string format;
+  std::filesystem::path directory;
   LoadOptions options;
   Value config;
   Value generation_config;

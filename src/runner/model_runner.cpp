@@ -39,12 +39,12 @@ Outputs ModelRunner::operator()(Kwargs kwargs,
   if (options.share_outputs) {
     auto lease = std::make_shared<Lease>(shared_from_this(), take_state());
     bind_inputs(lease->state(), kwargs, options.share_inputs);
-    return shared_outputs(std::move(lease));
+    return shared_outputs(std::move(lease), options.stop);
   }
   const Lease lease(shared_from_this(), take_state());
   CallState& state = lease.state();
   bind_inputs(state, kwargs, options.share_inputs);
-  return owned_outputs(state);
+  return owned_outputs(state, options.stop);
 }
 
 std::unique_ptr<CallState> ModelRunner::take_state() const {
@@ -105,9 +105,12 @@ void ModelRunner::warn_of_dropped(
           quoted_list(fresh));
 }
 
-void ModelRunner::run(CallState& state,
-                      std::span<const Tensor* const> inputs) const {
+void ModelRunner::run(CallState& state, std::span<const Tensor* const> inputs,
+                      const std::stop_token& stop) const {
   try {
+    const std::stop_callback cancel(
+        stop, [&state]() noexcept { state.request.cancel(); });
+    if (stop.stop_requested()) throw BackendError("the run was cancelled");
     state.request.run();
   } catch (const Error& error) {
     std::string shapes;
@@ -125,9 +128,10 @@ void ModelRunner::run(CallState& state,
   }
 }
 
-Outputs ModelRunner::owned_outputs(CallState& state) const {
+Outputs ModelRunner::owned_outputs(CallState& state,
+                                   const std::stop_token& stop) const {
   unbind_outputs(state);
-  run(state, state.binder.inputs());
+  run(state, state.binder.inputs(), stop);
   state.binder.release();
   const auto& slots = outputs_.slots();
   auto frame = detail::Frame::create(outputs_.structure(), slots.size());
@@ -137,10 +141,11 @@ Outputs ModelRunner::owned_outputs(CallState& state) const {
   return detail::Frame::root(std::move(frame));
 }
 
-Outputs ModelRunner::shared_outputs(std::shared_ptr<Lease> lease) const {
+Outputs ModelRunner::shared_outputs(std::shared_ptr<Lease> lease,
+                                    const std::stop_token& stop) const {
   CallState& state = lease->state();
   bind_outputs(state);
-  run(state, state.binder.inputs());
+  run(state, state.binder.inputs(), stop);
   state.binder.release();
   fetch_outputs(state);
   auto frame =
@@ -223,10 +228,10 @@ void BoundRun::bind_kind(modelrun_port_kind kind) {
   }
 }
 
-const Outputs& BoundRun::run() {
+const Outputs& BoundRun::run(const std::stop_token& stop) {
   // Each run starts from the states that were given, not from the last one's.
   bind_kind(MODELRUN_STATE);
-  runner_->run(*state_, input_pointers_);
+  runner_->run(*state_, input_pointers_, stop);
   if (frame_ == nullptr) {
     make_outputs();
     return outputs_;

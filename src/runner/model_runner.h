@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,9 +62,11 @@ class ModelRunner : public std::enable_shared_from_this<ModelRunner> {
                   const Tensor* tensor) const;
   void warn_of_dropped(std::span<const std::string_view> names) const;
   /// Runs the request; a failure says which inputs the call had.
-  void run(CallState& state, std::span<const Tensor* const> inputs) const;
-  Outputs owned_outputs(CallState& state) const;
-  Outputs shared_outputs(std::shared_ptr<Lease> lease) const;
+  void run(CallState& state, std::span<const Tensor* const> inputs,
+           const std::stop_token& stop) const;
+  Outputs owned_outputs(CallState& state, const std::stop_token& stop) const;
+  Outputs shared_outputs(std::shared_ptr<Lease> lease,
+                         const std::stop_token& stop) const;
   /// Writes outputs into the buffers of an earlier run where their shapes are
   /// sure to be the same.
   void bind_outputs(CallState& state) const;
@@ -86,7 +89,7 @@ namespace detail {
 class BoundRun {
  public:
   BoundRun(std::shared_ptr<const ModelRunner> runner, Kwargs kwargs);
-  const Outputs& run();
+  const Outputs& run(const std::stop_token& stop);
 
  private:
   void bind_kind(modelrun_port_kind kind);

@@ -184,5 +184,23 @@ TEST(Backends, MissingRuntimeIsNotFoundWithTheCommandThatAddsIt) {
             "MODELRUN_ONNXRUNTIME");
 }
 
+TEST(Backends, OptionsAreThoseOfTheBackendAlone) {
+  register_fake("with-options", {"format-o"});
+  EXPECT_TRUE(backend_options("with-options").empty());
+  EXPECT_THROW((void)backend_options("no-such-backend"), NotFound);
+}
+
+TEST(Backends, PackagesOfThisPythonAreLookedAtBeforeTheActiveOnes) {
+  const FakeFolder folder;
+  const auto library =
+      folder.write("site-packages/onnxruntime/capi/libonnxruntime.so.1.30.0");
+  set_python_packages({folder.path() / "site-packages"});
+  const RuntimeSearch search = find_runtime("onnxruntime");
+  set_python_packages({});
+  EXPECT_EQ(search.library, library);
+  EXPECT_EQ(search.tried.back().source, "this Python");
+  EXPECT_EQ(search.tried.back().result, "found");
+}
+
 }  // namespace
 }  // namespace modelrun

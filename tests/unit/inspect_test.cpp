@@ -108,5 +108,13 @@ TEST(Inspect, WhatIsNotThereIsNotFound) {
   EXPECT_THROW((void)inspect(kModels / "no-such-export"), NotFound);
 }
 
+TEST(ExportFormat, IsToldByTheManifestOrTheFile) {
+  EXPECT_EQ(export_format(kModels / "bert/onnx"), "onnx");
+  EXPECT_EQ(export_format(kModels / "bert", {.subfolder = "openvino"}),
+            "openvino");
+  EXPECT_EQ(export_format(kModels / "bert/onnx/model.onnx"), "onnx");
+  EXPECT_THROW((void)export_format(kModels / "no-such-export"), NotFound);
+}
+
 }  // namespace
 }  // namespace modelrun
