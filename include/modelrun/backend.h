@@ -85,6 +85,9 @@ typedef struct modelrun_port {
   /* An output that is no tensor but a value of the program: its JSON text,
    * "null", "7", "true". NULL for every other port. Never fetched. */
   const char* constant;
+  /* 1 for an output that is no tensor but a number that each run computes, a
+   * size for example: it is fetched as a tensor of rank 0. Else 0. */
+  int32_t is_number;
 } modelrun_port;
 
 /* Owned by the session, constant for its life. */

@@ -43,6 +43,9 @@ class Structure {
 
   /// The `index`-th leaf of the whole tree.
   static Structure leaf(std::size_t index);
+  /// A leaf of which the tensor holds one number, such as a size that the
+  /// program computed: its value is that number, not the tensor.
+  static Structure number(std::size_t index);
   static Structure constant(Scalar value);
   /// `class_name` is the container's own, `"builtins.tuple"` or a namedtuple's.
   static Structure tuple(std::vector<Structure> items,
@@ -62,6 +65,8 @@ class Structure {
 
   [[nodiscard]] Kind kind() const noexcept { return kind_; }
   [[nodiscard]] bool is_leaf() const noexcept { return kind_ == Kind::leaf; }
+  /// Whether this is a leaf that `number` made.
+  [[nodiscard]] bool is_number() const noexcept { return is_number_; }
   [[nodiscard]] bool is_constant() const noexcept {
     return kind_ == Kind::constant;
   }
@@ -115,6 +120,7 @@ class Structure {
   Structure() = default;
 
   Kind kind_ = Kind::leaf;
+  bool is_number_ = false;
   std::size_t leaf_index_ = 0;
   Scalar value_;
   std::string class_name_;

@@ -102,7 +102,7 @@ class Value {
   /// Whether `at(path)` would find something.
   [[nodiscard]] bool contains(std::string_view path) const noexcept;
 
-  /// Every tensor below, with its dotted path, in order.
+  /// Every tensor below, with its dotted path, in order; numbers apart.
   [[nodiscard]] std::vector<std::pair<std::string, Tensor>> leaves() const;
 
   /// The structure of a nested value, null otherwise, and the tensors that its

@@ -77,7 +77,8 @@ class Reader {
   Structure tagged(const std::string& tag, const Json::object_t& fields,
                    const std::string& at) {
     const TaggedNode node(fields, tag, at);
-    if (tag == "tensor" || tag == "sym") return take_slot(node.field("i"), at);
+    if (tag == "tensor") return take_slot(node.field("i"), at);
+    if (tag == "sym") return as_number(take_slot(node.field("i"), at));
     if (tag == "obj") {
       return Structure::object(dotted(node.text("p")),
                                entries(node.object("s"), at + ".s"));
@@ -121,6 +122,12 @@ class Reader {
     Structure leaf = std::move(*slot);
     slot.reset();
     return leaf;
+  }
+
+  // What a symbol of the trace stands for is a number in each call.
+  static Structure as_number(Structure slot) {
+    return slot.is_leaf() ? Structure::number(slot.leaf_index())
+                          : std::move(slot);
   }
 
   Structure named(std::string class_name, std::string name) {

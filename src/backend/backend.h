@@ -27,6 +27,8 @@ struct Port {
   std::vector<std::string> symbols;
   /// The JSON text of an output that is no tensor but a value.
   std::optional<std::string> constant;
+  /// An output that is no tensor but a number that the run computes.
+  bool is_number = false;
 };
 
 struct Signature {

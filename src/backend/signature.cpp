@@ -78,6 +78,7 @@ Port copy_port(const modelrun_port& port, const Place& place) {
     copy.constant = port.constant;
     return copy;
   }
+  copy.is_number = port.is_number != 0;
   copy.dtype = port_dtype(port, place);
   copy_axes(port, place, copy);
   return copy;

@@ -29,7 +29,7 @@ bool key_is(const Structure::Key& key, std::string_view text) noexcept {
 
 void draw(const Structure& node, const std::string& indent, std::string& text) {
   if (node.is_leaf()) {
-    text += "tensor\n";
+    text += node.is_number() ? "number\n" : "tensor\n";
     return;
   }
   if (node.is_constant()) {
@@ -67,6 +67,12 @@ std::string to_string(const Scalar& scalar) {
 Structure Structure::leaf(std::size_t index) {
   Structure node;
   node.leaf_index_ = index;
+  return node;
+}
+
+Structure Structure::number(std::size_t index) {
+  Structure node = leaf(index);
+  node.is_number_ = true;
   return node;
 }
 
@@ -150,8 +156,9 @@ std::size_t Structure::leaf_count() const noexcept {
 
 bool operator==(const Structure& a, const Structure& b) {
   return a.kind_ == b.kind_ && a.leaf_index_ == b.leaf_index_ &&
-         a.value_ == b.value_ && a.class_name_ == b.class_name_ &&
-         a.keys_ == b.keys_ && a.children_ == b.children_;
+         a.is_number_ == b.is_number_ && a.value_ == b.value_ &&
+         a.class_name_ == b.class_name_ && a.keys_ == b.keys_ &&
+         a.children_ == b.children_;
 }
 
 std::string to_string(const Structure& structure) {

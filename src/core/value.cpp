@@ -15,6 +15,34 @@ namespace modelrun {
 namespace detail {
 namespace {
 
+// The number in a tensor: of none, of several and of those on a device, the
+// tensor is the value.
+std::optional<Scalar> number_in(const Tensor& tensor) {
+  const bool is_read = tensor.defined() && tensor.element_count() == 1 &&
+                       tensor.device().type == DeviceType::cpu;
+  if (!is_read) return std::nullopt;
+  switch (tensor.dtype()) {
+    case DType::bool_:
+      return tensor.item<bool>();
+    case DType::int32:
+      return std::int64_t{tensor.item<std::int32_t>()};
+    case DType::int64:
+      return tensor.item<std::int64_t>();
+    case DType::float32:
+      return double{tensor.item<float>()};
+    case DType::float64:
+      return tensor.item<double>();
+    default:
+      return std::nullopt;
+  }
+}
+
+Value value_of(const Structure& leaf, const Tensor& tensor) {
+  if (!leaf.is_number()) return tensor;
+  auto number = number_in(tensor);
+  return number ? Value(*std::move(number)) : Value(tensor);
+}
+
 static_assert(alignof(Tensor) <= alignof(std::max_align_t));
 static_assert(sizeof(Frame) % alignof(Tensor) == 0);
 
@@ -64,7 +92,8 @@ const Frame* Frame::of(const Value& value) noexcept {
 Value Frame::root(std::shared_ptr<const Frame> frame) {
   const Structure& node = frame->structure();
   if (node.is_constant()) return Value(node.value());
-  if (node.is_leaf()) return Value(frame->tensors()[node.leaf_index()]);
+  if (node.is_leaf())
+    return value_of(node, frame->tensors()[node.leaf_index()]);
   return Value(Value::Nested{std::move(frame), &node});
 }
 
@@ -95,7 +124,9 @@ Structure flatten_into(const Value& value, std::vector<Tensor>& tensors) {
   if (value.is_tensor()) return append(value.tensor());
   const std::span<const Tensor> slots = value.slots();
   return map_leaves(*value.structure(), [&](const Structure& leaf) {
-    return append(slots[leaf.leaf_index()]);
+    const Value inner = detail::value_of(leaf, slots[leaf.leaf_index()]);
+    return inner.is_scalar() ? Structure::constant(inner.scalar())
+                             : append(inner.tensor());
   });
 }
 
@@ -270,7 +301,9 @@ std::vector<std::string> Value::keys() const {
 
 Value Value::child(const Structure& node) const {
   const auto& nested = std::get<Nested>(data_);
-  if (node.is_leaf()) return nested.frame->tensors()[node.leaf_index()];
+  if (node.is_leaf()) {
+    return detail::value_of(node, nested.frame->tensors()[node.leaf_index()]);
+  }
   if (node.is_constant()) return node.value();
   return Value(Nested{nested.frame, &node});
 }
@@ -310,7 +343,9 @@ std::vector<std::pair<std::string, Tensor>> Value::leaves() const {
   } else if (const auto* nested = std::get_if<Nested>(&data_)) {
     nested->node->for_each_leaf(
         "", [&](const std::string& path, const Structure& leaf) {
-          leaves.emplace_back(path, slots()[leaf.leaf_index()]);
+          const Tensor& tensor = slots()[leaf.leaf_index()];
+          if (detail::value_of(leaf, tensor).is_scalar()) return;
+          leaves.emplace_back(path, tensor);
         });
   }
   return leaves;

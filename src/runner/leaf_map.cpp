@@ -18,7 +18,9 @@ class Matcher {
 
   void match(const Structure& node, const Structure* spec,
              const std::string& path) {
-    if (node.is_leaf()) {
+    if (node.is_number()) {
+      match_number(node, path);
+    } else if (node.is_leaf()) {
       match_leaf(node, spec, path);
     } else if (node.is_constant()) {
       match_constant(node, spec, path);
@@ -51,6 +53,13 @@ class Matcher {
         (spec != nullptr && spec->is_constant() ? to_string(spec->value())
                                                 : "nothing") +
         ": this export ignores it; call the component that was traced with it");
+  }
+
+  // A counter of the call before; what a program does not take is recorded.
+  void match_number(const Structure& node, const std::string& path) {
+    if (const auto slot = plan_.find_slot(path)) {
+      map_.links.push_back({node.leaf_index(), *slot});
+    }
   }
 
   void match_constant(const Structure& node, const Structure* spec,

@@ -38,6 +38,13 @@ std::optional<std::size_t> find_port(const std::vector<Port>& ports,
   return std::nullopt;
 }
 
+// Whether an output is no tensor of the source model's: it recorded a number,
+// or the program itself has one there.
+bool is_number(const Structure& leaf, const Port& port) {
+  return (leaf.is_number() || port.is_number) && port.ranked &&
+         port.dims.empty();
+}
+
 std::size_t slot_count(const Structure& structure) {
   std::size_t count = 0;
   structure.for_each_leaf("", [&](const std::string&, const Structure& leaf) {
@@ -77,7 +84,9 @@ void OutputPlan::match_last(const Signature& signature, SymbolTable& symbols) {
           json_scalar(parse_json(*port.constant, port.name), port.name));
     }
     add_slot(MODELRUN_OUTPUT, index, port, symbols);
-    return Structure::leaf(slots_.size() - 1);
+    const std::size_t slot = slots_.size() - 1;
+    return is_number(leaf, port) ? Structure::number(slot)
+                                 : Structure::leaf(slot);
   });
   structure_ = std::make_shared<const Structure>(std::move(structure));
 }

@@ -110,10 +110,22 @@ TEST_P(Fixtures, CachesFedBackGiveEagersOutputs) {
   }
 }
 
+// A program for ExecuTorch has upper bounds only, and a manifest has no shapes
+// of a cache's tensors.
+bool has_cache_of_unknown_sizes(const Fixture& fixture) {
+  if (fixture.format != "executorch") return false;
+  for (const GoldenCase& golden : fixture.cases) {
+    if (!golden.follows.empty()) return true;
+  }
+  return false;
+}
+
 TEST_P(Fixtures, WarmupRunsEveryComponent) {
   const auto model = ExportedModel::from_pretrained(GetParam().path);
   if (GetParam().name.starts_with("qwen2-vl")) {
     // A grid of zeros does not fit the pixels.
+    EXPECT_THROW(model.warmup(), BackendError);
+  } else if (has_cache_of_unknown_sizes(GetParam())) {
     EXPECT_THROW(model.warmup(), BackendError);
   } else {
     EXPECT_NO_THROW(model.warmup());

@@ -19,6 +19,8 @@ struct FakePort {
   /// One per axis, empty for none; may be left out.
   std::vector<std::string> symbols = {};
   std::vector<std::string> aliases = {};
+  /// An output that the program says is a number and no tensor.
+  bool number = false;
 };
 
 /// Writes programs for the fake backend; `src/backends/fake/script.h` says what
@@ -105,6 +107,7 @@ class FakeProgram {
     json["dtype"] = port.dtype;
     json["dims"] = port.dims;
     json["aliases"] = port.aliases;
+    if (port.number) json["number"] = true;
     if (!port.symbols.empty()) json["symbols"] = port.symbols;
     json_[list].push_back(std::move(json));
     return *this;

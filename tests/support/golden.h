@@ -52,6 +52,8 @@ inline void PrintTo(const Fixture& fixture, std::ostream* stream) {
 struct Golden {
   NamedValues tensors;
   nlohmann::ordered_json tree;
+  /// By path, what the source model returned where a trace fixes another value.
+  nlohmann::ordered_json live;
 
   [[nodiscard]] const Tensor& tensor(const std::string& path) const;
 };

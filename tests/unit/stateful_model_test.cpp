@@ -91,6 +91,96 @@ TEST(StatefulModel, CacheOfAnotherDtypeIsRefused) {
             "int64[1, ?], got float32[1, 2]: convert it before the call");
 }
 
+// A cache that keeps its batch size, which the program computes.
+FakeExport counting_export(const std::string& tag) {
+  const Json context = Json::parse(
+      R"({"_t":"obj","p":"transformers.cache_utils:StaticLayer","s":
+          {"keys":{"_t":"tensor","i":0},"batch_size":{"_t":")" +
+      tag + R"(","i":1}}})");
+  const auto cache = [&] {
+    return Spec::node("transformers.cache_utils:StaticLayer", context,
+                      {Spec::leaf(), Spec::leaf()});
+  };
+  FakeProgram program;
+  program.input({.name = "x", .dtype = "int64", .dims = {1, 2}})
+      .echo({.name = "keys", .dtype = "int64", .dims = {1, 2}}, "x")
+      .values({.name = "batch_size", .dtype = "int64", .dims = {}}, {3});
+  FakeExport fake;
+  fake.add(
+      "model", program,
+      {{"kwargs",
+        {{"x", recorded({1, 2}, "int64")},
+         {"cache", {{"container", "StaticLayer"}}}}},
+       {"in_spec", Spec::inputs({{"x", Spec::leaf()}})},
+       {"out_spec", Spec::text(Spec::node("m.Output", {"cache"}, {cache()}))}});
+  return fake;
+}
+
+TEST(NumberOutput, SymbolOfTheTraceIsAnInteger) {
+  const auto fake = counting_export("sym");
+  const auto model = fake.load();
+  for (const bool share : {false, true}) {
+    const Outputs outputs =
+        model({{"x", row({1, 2})}}, {.share_outputs = share});
+    const Value size = outputs["cache.batch_size"];
+    ASSERT_TRUE(size.is_scalar());
+    EXPECT_EQ(size.as<std::int64_t>(), 3);
+    EXPECT_EQ(outputs["cache"]["batch_size"].kind(), Structure::Kind::constant);
+    // It is no tensor to those who ask for them.
+    ASSERT_EQ(outputs.leaves().size(), 1U);
+    EXPECT_EQ(outputs.leaves()[0].first, "cache.keys");
+  }
+  BoundCall bound = model.bind({{"x", row({1, 2})}});
+  EXPECT_EQ(bound()["cache.batch_size"].as<std::int64_t>(), 3);
+}
+
+TEST(NumberOutput, KeepsItsValueInANewNest) {
+  const auto fake = counting_export("sym");
+  const Value cache = fake.load()({{"x", row({1, 2})}})["cache"];
+  const Value nest = Value::mapping({{"cache", cache}});
+  EXPECT_EQ(nest["cache.batch_size"].as<std::int64_t>(), 3);
+  EXPECT_EQ(nest.slots().size(), 1U);
+}
+
+TEST(NumberOutput, TensorOfTheTraceStaysOne) {
+  const auto fake = counting_export("tensor");
+  const Outputs outputs = fake.load()({{"x", row({1, 2})}});
+  EXPECT_TRUE(outputs["cache.batch_size"].is_tensor());
+}
+
+TEST(NumberOutput, ProgramsOwnNumberNeedsNoRecord) {
+  FakeProgram program;
+  program.input({.name = "x", .dtype = "int64", .dims = {1, 2}})
+      .values({.name = "#0", .dtype = "int64", .dims = {}, .number = true}, {7})
+      .values({.name = "#1", .dtype = "float64", .dims = {}, .number = true},
+              {0.5})
+      .values({.name = "#2", .dtype = "bool", .dims = {}, .number = true}, {1});
+  FakeExport fake;
+  fake.add("model", program,
+           {{"out_spec", Spec::text(Spec::node(
+                             "builtins.tuple", nullptr,
+                             {Spec::leaf(), Spec::leaf(), Spec::leaf()}))}});
+  const Outputs outputs = fake.load()({{"x", row({1, 2})}});
+  EXPECT_EQ(outputs[0].as<std::int64_t>(), 7);
+  EXPECT_EQ(outputs[1].as<double>(), 0.5);
+  EXPECT_TRUE(outputs[2].as<bool>());
+}
+
+// A program may have been exported so that it computes what was recorded as a
+// symbol in another shape; then the tensor is all that is known.
+TEST(NumberOutput, SymbolThatIsATensorOfSomeRankStaysATensor) {
+  FakeProgram program;
+  program.input({.name = "x", .dtype = "int64", .dims = {1, 2}})
+      .echo({.name = "y", .dtype = "int64", .dims = {1, 2}}, "x");
+  const Json context =
+      Json::parse(R"({"_t":"obj","p":"m:C","s":{"n":{"_t":"sym","i":0}}})");
+  FakeExport fake;
+  fake.add(
+      "model", program,
+      {{"out_spec", Spec::text(Spec::node("m:C", context, {Spec::leaf()}))}});
+  EXPECT_TRUE(fake.load()({{"x", row({1, 2})}})["n"].is_tensor());
+}
+
 TEST(PositionalModel, PortsAreMatchedByTheirPlacesInTheSpec) {
   FakeProgram program;
   program.input({.name = "#1", .dtype = "int64", .dims = {1, -1}})

@@ -75,6 +75,16 @@ TEST(Structure, ALeafIsASlot) {
   EXPECT_EQ(leaf.class_name(), "");
 }
 
+TEST(Structure, ANumberIsALeafOfAnotherKind) {
+  const Structure number = Structure::number(7);
+  EXPECT_TRUE(number.is_leaf());
+  EXPECT_TRUE(number.is_number());
+  EXPECT_EQ(number.leaf_index(), 7u);
+  EXPECT_FALSE(number == Structure::leaf(7));
+  EXPECT_FALSE(Structure::leaf(7).is_number());
+  EXPECT_EQ(to_string(number), "number");
+}
+
 TEST(Structure, AConstantIsAValue) {
   const Structure constant = Structure::constant(std::string("eager"));
   EXPECT_TRUE(constant.is_constant());

@@ -154,6 +154,7 @@ modelrun_port Signature::value_port(const et::EValue& value, bool is_computed,
     storage.constant = plugin::shown_json(scalar_value(value));
     port.constant = storage.constant.c_str();
   }
+  port.is_number = is_text ? 0 : 1;
   return port;
 }
 

@@ -31,6 +31,7 @@ std::vector<modelrun_port> views(const std::vector<ScriptPort>& ports) {
     view.rank = port.dims ? static_cast<std::int32_t>(port.dims->size()) : -1;
     view.dims = port.dims ? port.dims->data() : nullptr;
     if (!port.symbols.empty()) view.symbols = port.symbol_pointers.data();
+    view.is_number = port.is_number ? 1 : 0;
     result.push_back(view);
   }
   return result;

@@ -69,7 +69,7 @@ std::optional<std::vector<std::int64_t>> dims_in(const Json& port,
 void read_port(const Json& json, ScriptPort& port) {
   check_keys(json, "port",
              {"name", "dtype", "dims", "symbols", "aliases", "from", "state",
-              "sum", "fill", "values", "append", "axis"});
+              "sum", "fill", "values", "append", "axis", "number"});
   port.name = text_in(json, "name");
   const auto dtype = dtype_from_name(text_in(json, "dtype"));
   if (!dtype) refuse(port.name + ".dtype", "is not a dtype");
@@ -85,6 +85,7 @@ void read_port(const Json& json, ScriptPort& port) {
   for (const Json& alias : list_in(json, "aliases")) {
     port.aliases.push_back(alias.get<std::string>());
   }
+  port.is_number = json.value("number", false);
 }
 
 std::vector<ScriptPort> read_ports(const Json& program, const char* key) {

@@ -22,6 +22,7 @@ struct ScriptPort {
   std::optional<std::vector<std::int64_t>> dims;
   std::vector<std::string> symbols;
   std::vector<const char*> symbol_pointers;
+  bool is_number = false;
 };
 
 /// Where an output's elements, or a state's next value, come from.
@@ -76,7 +77,8 @@ struct ScriptFailure {
 ///              "from": "x" | "append": "x", "axis": 0}],
 ///  "outputs": [{"name": "y", "dtype": "float32", "dims": [-1, 4],
 ///               "from": "x" | "sum": ["x", "x2"] | "state": "s" |
-///               "fill": 1.5 | "values": [1, 2, 3, 4]}],
+///               "fill": 1.5 | "values": [1, 2, 3, 4],
+///               "number": false}],
 ///  "options": ["precision"],
 ///  "fail": {"at": "run", "status": "backend_error", "message": "boom",
 ///           "times": 1},
