@@ -23,9 +23,13 @@ T FlatTable::read(Bytes buffer, std::size_t at) {
   return value;
 }
 
+template std::int8_t FlatTable::read(Bytes, std::size_t);
 template std::uint8_t FlatTable::read(Bytes, std::size_t);
 template std::int32_t FlatTable::read(Bytes, std::size_t);
+template std::int16_t FlatTable::read(Bytes, std::size_t);
 template std::uint32_t FlatTable::read(Bytes, std::size_t);
+template std::uint64_t FlatTable::read(Bytes, std::size_t);
+template float FlatTable::read(Bytes, std::size_t);
 
 std::size_t FlatTable::follow(Bytes buffer, std::size_t at) {
   return at + read<std::uint32_t>(buffer, at);
@@ -40,6 +44,10 @@ FlatTable::FlatTable(Bytes buffer, std::size_t at) : buffer_(buffer), at_(at) {
   if (list < 0) refuse();
   fields_ = static_cast<std::size_t>(list);
   fields_size_ = read<std::uint16_t>(buffer_, fields_);
+  // Its own size and the table's come first.
+  const bool is_list = fields_size_ >= 4 && fields_size_ % 2 == 0 &&
+                       fields_size_ <= buffer_.size() - fields_;
+  if (!is_list) refuse();
 }
 
 std::optional<std::size_t> FlatTable::position(int field) const {
@@ -59,10 +67,14 @@ FlatTable::Vector FlatTable::vector(int field, std::size_t element) const {
   return found;
 }
 
-std::string FlatTable::text(int field) const {
+FlatTable::Bytes FlatTable::bytes(int field) const {
   const Vector found = vector(field, 1);
-  return {reinterpret_cast<const char*>(buffer_.data()) + found.start,
-          found.count};
+  return buffer_.subspan(found.start, found.count);
+}
+
+std::string FlatTable::text(int field) const {
+  const Bytes found = bytes(field);
+  return {reinterpret_cast<const char*>(found.data()), found.size()};
 }
 
 std::vector<std::int32_t> FlatTable::integers(int field) const {

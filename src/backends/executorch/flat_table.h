@@ -25,7 +25,11 @@ class FlatTable {
     const auto at = position(field);
     return at ? read<T>(buffer_, *at) : fallback;
   }
+  [[nodiscard]] bool has(int field) const {
+    return position(field).has_value();
+  }
   /// Empty for one that is not written; so are the others.
+  [[nodiscard]] Bytes bytes(int field) const;
   [[nodiscard]] std::string text(int field) const;
   [[nodiscard]] std::vector<std::int32_t> integers(int field) const;
   [[nodiscard]] std::vector<FlatTable> tables(int field) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/executorch/loaded_method.h"
 
+#include <cstring>
 #include <string>
 
 #include "backends/executorch/api.h"
@@ -49,6 +50,29 @@ LoadedMethod::LoadedMethod(const Program& program) {
       program.handle().load_method(program.method().c_str(), &*memory_);
   check(loaded.error(), doing, log);
   method_.emplace(std::move(loaded.get()));
+  keep_state(program.plan());
+}
+
+void LoadedMethod::keep_state(const Plan& plan) {
+  for (const MemoryRegion& region : plan.state) {
+    const bool is_there =
+        region.buffer < planned_.size() &&
+        region.offset <= planned_[region.buffer].size() &&
+        region.size <= planned_[region.buffer].size() - region.offset;
+    if (!is_there) {
+      throw Failure(MODELRUN_BACKEND_ERROR,
+                    "the program is damaged: a tensor of it lies outside of "
+                    "the memory that was planned");
+    }
+    std::byte* const memory = planned_[region.buffer].data() + region.offset;
+    states_.push_back({memory, {memory, memory + region.size}});
+  }
+}
+
+void LoadedMethod::reset_state() noexcept {
+  for (const State& state : states_) {
+    std::memcpy(state.memory, state.first.data(), state.first.size());
+  }
 }
 
 const et::EValue& LoadedMethod::input(std::size_t position) const {

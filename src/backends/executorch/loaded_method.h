@@ -49,12 +49,23 @@ class LoadedMethod {
   LoadedMethod& operator=(const LoadedMethod&) = delete;
 
   [[nodiscard]] et::Method& handle() noexcept { return *method_; }
+  /// Puts what a run left for the next one back as it was at first. Inputs
+  /// must be set anew.
+  void reset_state() noexcept;
   [[nodiscard]] const et::EValue& input(std::size_t position) const;
   [[nodiscard]] const et::EValue& output(std::size_t position) const {
     return method_->get_output(position);
   }
 
  private:
+  /// A part of the planned memory, and what is in it before the first run.
+  struct State {
+    std::byte* memory = nullptr;
+    std::vector<std::byte> first;
+  };
+
+  void keep_state(const Plan& plan);
+
   using Allocator = ::executorch::extension::MallocMemoryAllocator;
 
   Allocator structures_;
@@ -64,6 +75,7 @@ class LoadedMethod {
   std::optional<et::HierarchicalAllocator> planned_memory_;
   std::optional<et::MemoryManager> memory_;
   std::optional<et::Method> method_;
+  std::vector<State> states_;
 };
 
 }  // namespace modelrun::executorch

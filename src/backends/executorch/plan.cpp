@@ -5,33 +5,12 @@
 #include <set>
 
 #include "backends/executorch/api.h"
+#include "backends/executorch/delegate_data.h"
 #include "backends/executorch/flat_table.h"
+#include "backends/executorch/program_fields.h"
 
 namespace modelrun::executorch {
 namespace {
-
-// The numbers of the fields in ExecuTorch's schema/program.fbs.
-namespace field {
-constexpr int kProgramVersion = 0, kProgramPlans = 1;
-constexpr int kPlanName = 0, kPlanValues = 2, kPlanInputs = 3, kPlanOutputs = 4,
-              kPlanChains = 5, kPlanOperators = 6, kPlanDelegates = 7;
-constexpr int kChainInstructions = 2;
-constexpr int kInstructionKind = 0, kInstruction = 1;
-constexpr int kCalled = 0, kCallArguments = 1;
-constexpr int kMoveFrom = 0, kMoveTo = 1;
-constexpr int kJumpCondition = 0, kJumpTo = 1;
-constexpr int kFreed = 0;
-constexpr int kValueKind = 0, kValue = 1;
-constexpr int kTensorConstant = 5;
-constexpr int kOperatorName = 0, kOperatorOverload = 1;
-constexpr int kDelegateId = 0;
-}  // namespace field
-
-constexpr std::uint8_t kTensorValue = 5;
-
-/// The kinds of instruction.
-constexpr std::uint8_t kKernelCall = 1, kDelegateCall = 2, kMoveCall = 3,
-                       kJumpFalseCall = 4, kFreeCall = 5;
 
 /// The runtime looks numbers up without asking whether there are so many, so
 /// that a damaged program would crash.
@@ -65,21 +44,21 @@ class InstructionReader {
     const auto call = instruction.table(field::kInstruction);
     if (!call) return check_number(0, 0, "instructions of this kind");
     switch (instruction.number<std::uint8_t>(field::kInstructionKind, 0)) {
-      case kKernelCall:
+      case field::kKernelCall:
         check_number(call->number(field::kCalled, 0), operators_, "operators");
         return read_arguments(*call);
-      case kDelegateCall:
+      case field::kDelegateCall:
         check_number(call->number(field::kCalled, 0), delegates_, "delegates");
         return read_arguments(*call);
-      case kMoveCall:
+      case field::kMoveCall:
         check_value(call->number(field::kMoveFrom, 0));
         written_.insert(call->number(field::kMoveTo, 0));
         return check_value(call->number(field::kMoveTo, 0));
-      case kJumpFalseCall:
+      case field::kJumpFalseCall:
         check_number(call->number(field::kJumpTo, 0), count + 1,
                      "instructions");
         return check_value(call->number(field::kJumpCondition, 0));
-      case kFreeCall:
+      case field::kFreeCall:
         return check_value(call->number(field::kFreed, 0));
       default:
         check_number(0, 0, "instructions of this kind");
@@ -110,7 +89,8 @@ void check_inputs(const FlatTable& plan) {
   for (const auto index : plan.integers(field::kPlanInputs)) {
     check_number(index, values.size(), "values");
     const FlatTable& value = values[static_cast<std::size_t>(index)];
-    if (value.number<std::uint8_t>(field::kValueKind, 0) != kTensorValue) {
+    if (value.number<std::uint8_t>(field::kValueKind, 0) !=
+        field::kTensorValue) {
       continue;
     }
     const auto tensor = value.table(field::kValue);
@@ -135,7 +115,7 @@ std::string operator_name(const FlatTable& table) {
   return overload.empty() ? name : name + "." + overload;
 }
 
-Plan plan_of(const FlatTable& table) {
+Plan plan_of(const FlatTable& table, const DelegateData& data) {
   Plan plan;
   plan.operators = names(table.tables(field::kPlanOperators), operator_name);
   plan.backends = names(
@@ -146,6 +126,8 @@ Plan plan_of(const FlatTable& table) {
   for (const auto output : table.integers(field::kPlanOutputs)) {
     plan.computed.push_back(instructions.writes(output));
   }
+  plan.state = find_state(table);
+  check_delegates(table, data);
   return plan;
 }
 
@@ -164,7 +146,9 @@ ProgramFacts read_facts(std::span<const std::byte> program) {
 Plan read_plan(std::span<const std::byte> program, const std::string& method) {
   for (const FlatTable& plan :
        FlatTable::root(program).tables(field::kProgramPlans)) {
-    if (plan.text(field::kPlanName) == method) return plan_of(plan);
+    if (plan.text(field::kPlanName) == method) {
+      return plan_of(plan, DelegateData(program));
+    }
   }
   throw Failure(MODELRUN_BACKEND_ERROR,
                 "the program has no method '" + method + "'");

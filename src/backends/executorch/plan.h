@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/executorch/state_regions.h"
+
 namespace modelrun::executorch {
 
 /// What a program says of one method that the runtime does not tell.
@@ -18,6 +20,8 @@ struct Plan {
   /// For each output whether an instruction may write it: the others have the
   /// value that is in the program, or that of an input.
   std::vector<bool> computed;
+  /// The memory that holds what one run leaves to the next.
+  std::vector<MemoryRegion> state;
 };
 
 /// The schema version of a program, and the names of its methods.

@@ -68,6 +68,7 @@ void Request::run() {
 
 void Request::run_method(LogCapture& log) {
   const auto scope = session_->use_threads();
+  method_->reset_state();
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     inputs_[i].give_to(*method_, is_in_place(i), log);
   }
