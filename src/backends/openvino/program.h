@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "backends/openvino/passed_inputs.h"
+
 namespace modelrun::openvino {
 
 using Port = ov::Output<const ov::Node>;
@@ -20,8 +22,9 @@ using Port = ov::Output<const ov::Node>;
 /// (2026.4.1, on a CPU, dynamic shapes). Such a program is not run again; the
 /// session compiles another.
 struct Program {
-  Program(ov::CompiledModel made, std::optional<std::size_t> beam_input)
-      : compiled(std::move(made)) {
+  Program(ov::CompiledModel made, std::optional<std::size_t> beam_input,
+          const PassedInputs& passed)
+      : compiled(std::move(made)), outputs(passed.output_count()) {
     const auto& ports = compiled.inputs();
     for (std::size_t i = 0; i < ports.size(); ++i) {
       if (i == beam_input) {
@@ -30,12 +33,15 @@ struct Program {
         inputs.push_back(ports[i]);
       }
     }
-    outputs = compiled.outputs();
+    for (std::size_t i = 0; i < passed.left().size(); ++i) {
+      outputs[passed.left()[i]] = compiled.outputs()[i];
+    }
   }
 
   ov::CompiledModel compiled;
   /// In the signature's order, without the one of `beam_idx`.
   std::vector<Port> inputs;
+  /// Those that are passed inputs are no ports.
   std::vector<Port> outputs;
   Port beam;
   /// Held by a run, so that none begins while another fails.

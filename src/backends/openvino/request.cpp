@@ -6,6 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "backends/common/owned_tensor.h"
+#include "backends/openvino/element_type.h"
+#include "backends/openvino/narrow_integers.h"
 #include "backends/openvino/result.h"
 
 namespace modelrun::openvino {
@@ -54,7 +57,10 @@ Request::Request(std::shared_ptr<const Session> session)
     const std::string& id = signature.variable_ids()[i];
     std::optional<std::size_t> axis;
     if (beam && beam->batch_axes.contains(id)) axis = beam->batch_axes.at(id);
-    states_.emplace_back(found.at(id), signature.states()[i], axis);
+    const modelrun_port& port = signature.states()[i];
+    const bool is_narrow =
+        session_->narrows_integers() && is_narrowed(*to_openvino(port.dtype));
+    states_.emplace_back(found.at(id), port, axis, is_narrow);
   }
 }
 
@@ -171,9 +177,12 @@ DLManagedTensorVersioned* Request::fetch(modelrun_port_kind kind,
     throw Failure(MODELRUN_INVALID_ARGUMENT,
                   "cannot fetch '" + std::string(name) + reason);
   }
-  auto* tensor = call(MODELRUN_BACKEND_ERROR, "reading an output", [&] {
-    return copied_result(request_.get_tensor(program_->outputs[index]), name);
-  });
+  DLManagedTensorVersioned* tensor = output.passed.release();
+  if (tensor == nullptr) {
+    tensor = call(MODELRUN_BACKEND_ERROR, "reading an output", [&] {
+      return copied_result(request_.get_tensor(program_->outputs[index]), name);
+    });
+  }
   output.is_fetched = true;
   return tensor;
 }
@@ -206,16 +215,20 @@ void Request::check_inputs() const {
     throw Failure(MODELRUN_INVALID_ARGUMENT,
                   "cannot run: nothing is bound to the inputs" + missing);
   }
+  for (const std::size_t i : session_->narrowed_inputs()) {
+    check_narrow(inputs_[i].view(), session_->signature().inputs()[i].name);
+  }
 }
 
 void Request::aim_outputs() {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Binding& binding = outputs_[i].binding;
+    outputs_[i].is_fetched = binding.is_bound();
+    if (session_->passed_inputs().of_output(i)) continue;
     // Kernels would read an input that they have overwritten: such an output
     // is copied there after the run.
     const bool direct = binding.is_bound() && !is_input_memory(binding.view());
     aim(i, direct ? Target::caller : Target::runtime);
-    outputs_[i].is_fetched = binding.is_bound();
   }
 }
 
@@ -298,10 +311,38 @@ void Request::infer() {
   }
 }
 
+// Before the other outputs, which may be bound to the memory of the input.
+void Request::pass_inputs() {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const auto input = session_->passed_inputs().of_output(i);
+    if (input) pass(*input, i);
+  }
+}
+
+void Request::pass(std::size_t input, std::size_t output) {
+  const plugin::TensorView& from = inputs_[input].view();
+  Output& to = outputs_[output];
+  to.passed.reset();
+  void* data = nullptr;
+  if (to.binding.is_bound()) {
+    const plugin::TensorView& view = to.binding.view();
+    if (view.dims != from.dims) {
+      refuse_shape(output, {from.dims.begin(), from.dims.end()});
+    }
+    data = view.data;
+  } else {
+    to.passed.reset(plugin::make_owned_tensor(from.dtype, from.dims));
+    data = to.passed->dl_tensor.data;
+  }
+  if (from.bytes != 0) std::memmove(data, from.data, from.bytes);
+}
+
 void Request::finish_outputs() {
+  pass_inputs();
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     Output& output = outputs_[i];
-    if (!output.binding.is_bound()) continue;
+    const bool is_passed = session_->passed_inputs().of_output(i).has_value();
+    if (is_passed || !output.binding.is_bound()) continue;
     const plugin::TensorView& view = output.binding.view();
     if (output.target == Target::caller) {
       const ov::Shape& shape = output.binding.tensor().get_shape();
@@ -323,7 +364,7 @@ void Request::refuse_shape(std::size_t index, const ov::Shape& shape) {
   const std::string made = plugin::shown_tensor(output.binding.view().dtype,
                                                 dims.data(), dims.size());
   output.binding.forget();
-  aim(index, Target::runtime);
+  if (!session_->passed_inputs().of_output(index)) aim(index, Target::runtime);
   throw Failure(MODELRUN_INVALID_ARGUMENT,
                 "output '" +
                     std::string(session_->signature().outputs()[index].name) +

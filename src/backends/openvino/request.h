@@ -34,11 +34,20 @@ class Request {
   void cancel() noexcept { cancellation_.cancel(); }
 
  private:
+  struct Delete {
+    void operator()(DLManagedTensorVersioned* tensor) const noexcept {
+      tensor->deleter(tensor);
+    }
+  };
+  using PassedCopy = std::unique_ptr<DLManagedTensorVersioned, Delete>;
+
   /// Where the runtime writes an output.
   enum class Target { runtime, caller };
 
   struct Output {
     Binding binding;
+    /// What it returned as it is, while nothing is bound.
+    PassedCopy passed;
     Target target = Target::runtime;
     /// Whether the memory that the runtime was given is still what is bound.
     bool is_current = false;
@@ -62,6 +71,8 @@ class Request {
   [[nodiscard]] std::int64_t batch() const;
   void infer();
   void finish_outputs();
+  void pass_inputs();
+  void pass(std::size_t input, std::size_t output);
   [[noreturn]] void refuse_shape(std::size_t index, const ov::Shape& shape);
   [[nodiscard]] std::string shown_inputs() const;
 

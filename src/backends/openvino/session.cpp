@@ -10,6 +10,7 @@
 #include "backends/common/log_hosts.h"
 #include "backends/openvino/compile_options.h"
 #include "backends/openvino/element_type.h"
+#include "backends/openvino/narrow_integers.h"
 
 namespace modelrun::openvino {
 namespace {
@@ -50,19 +51,40 @@ Session::Session(std::shared_ptr<const Runtime> runtime,
   repairs_ = call(MODELRUN_BACKEND_ERROR, "repairing '" + path + "'",
                   [&] { return repair(*model_, options_.skip_repairs); });
   beam_ = find_beam_index(*model_);
-  signature_ = std::make_unique<const Signature>(
-      *model_, beam_ ? std::optional(beam_->input) : std::nullopt);
+  signature_ = std::make_unique<const Signature>(*model_, beam_input());
   device_ = find_device(*runtime_, options_.device);
   is_damaged_by_failure_ = device_.name == "cpu" && model_->is_dynamic();
-  program_ = compile();
+  make_program();
   // The model is only kept to compile it again.
   if (!is_damaged_by_failure_) model_.reset();
 }
 
+void Session::make_program() {
+  passed_.emplace(*model_, beam_input());
+  program_ = compile();
+  if (!narrows_integers()) return;
+  const bool has_more =
+      call(MODELRUN_BACKEND_ERROR, "looking for outputs that are inputs",
+           [&] { return passed_->take_found(*model_, program_->compiled); });
+  if (has_more) program_ = compile();
+  find_narrowed_inputs();
+}
+
+void Session::find_narrowed_inputs() {
+  const auto& parameters = model_->get_parameters();
+  std::size_t index = 0;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (i == beam_input()) continue;
+    const bool is_read = !parameters[i]->get_output_target_inputs(0).empty();
+    if (is_read && is_narrowed(parameters[i]->get_element_type())) {
+      narrowed_inputs_.push_back(index);
+    }
+    ++index;
+  }
+}
+
 std::shared_ptr<Program> Session::compile() const {
   const std::string doing = "compiling '" + path_ + "' for " + device_.name;
-  const std::optional<std::size_t> beam_input =
-      beam_ ? std::optional(beam_->input) : std::nullopt;
   ov::AnyMap properties = call(MODELRUN_BACKEND_ERROR, doing, [&] {
     return compile_properties(*runtime_, *model_, device_, options_);
   });
@@ -70,7 +92,7 @@ std::shared_ptr<Program> Session::compile() const {
     return call(MODELRUN_BACKEND_ERROR, doing, [&] {
       return std::make_shared<Program>(
           runtime_->core().compile_model(model_, device_.openvino_name, used),
-          beam_input);
+          beam_input(), *passed_);
     });
   };
   if (options_.cache_dir.empty()) return compiled_with(properties);

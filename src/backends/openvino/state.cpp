@@ -6,6 +6,7 @@
 
 #include "backends/common/tensor_view.h"
 #include "backends/openvino/element_type.h"
+#include "backends/openvino/narrow_integers.h"
 #include "backends/openvino/result.h"
 #include "backends/openvino/runtime.h"
 #include "backends/openvino/signature.h"
@@ -15,6 +16,7 @@ namespace modelrun::openvino {
 void State::set(const DLTensor& tensor) {
   const plugin::TensorView view = plugin::checked_view(tensor, port_->name);
   check_fits(*port_, tensor);
+  if (is_narrowed_) check_narrow(view, port_->name);
   call(
       MODELRUN_INVALID_ARGUMENT,
       "setting the state '" + std::string(port_->name) + "' to " + view.shown(),

@@ -15,9 +15,13 @@ namespace modelrun::openvino {
 class State {
  public:
   /// `batch_axis`: the axis of its rows, for a variable that has one.
+  /// `is_narrowed`: its values must fit int32.
   State(ov::VariableState variable, const modelrun_port& port,
-        std::optional<std::size_t> batch_axis)
-      : variable_(std::move(variable)), port_(&port), batch_axis_(batch_axis) {}
+        std::optional<std::size_t> batch_axis, bool is_narrowed)
+      : variable_(std::move(variable)),
+        port_(&port),
+        batch_axis_(batch_axis),
+        is_narrowed_(is_narrowed) {}
 
   /// Goes on as the variable of another request, with what it holds.
   void move_to(ov::VariableState variable);
@@ -42,6 +46,7 @@ class State {
   ov::VariableState variable_;
   const modelrun_port* port_;
   std::optional<std::size_t> batch_axis_;
+  bool is_narrowed_;
   std::optional<std::int64_t> batch_;
   bool is_set_ = false;
 };
