@@ -12,22 +12,33 @@
 namespace modelrun::executorch {
 namespace {
 
+[[noreturn]] void damaged(const std::string& why) {
+  throw Failure(MODELRUN_BACKEND_ERROR, "the program is damaged: " + why);
+}
+
 /// The runtime looks numbers up without asking whether there are so many, so
 /// that a damaged program would crash.
 void check_number(std::int64_t number, std::size_t count, const char* what) {
   if (number >= 0 && static_cast<std::uint64_t>(number) < count) return;
-  throw Failure(MODELRUN_BACKEND_ERROR,
-                std::string("the program is damaged: it has ") +
-                    std::to_string(count) + ' ' + what + ", and uses number " +
-                    std::to_string(number));
+  damaged("it has " + std::to_string(count) + ' ' + what +
+          ", and uses number " + std::to_string(number));
+}
+
+/// Whether a value is a tensor whose elements are in the program.
+bool is_constant(const FlatTable& value) {
+  const auto kind = value.number<std::uint8_t>(field::kValueKind, 0);
+  const auto tensor = value.table(field::kValue);
+  return kind == field::kTensorValue && tensor &&
+         tensor->number<std::uint32_t>(field::kTensorConstant, 0) != 0 &&
+         !tensor->has(field::kTensorMemory);
 }
 
 /// The instructions of one method, checked, and the values that they write.
 class InstructionReader {
  public:
   explicit InstructionReader(const FlatTable& plan)
-      : values_(plan.tables(field::kPlanValues).size()),
-        operators_(plan.tables(field::kPlanOperators).size()),
+      : values_(plan.tables(field::kPlanValues)),
+        operators_(plan.tables(field::kPlanOperators)),
         delegates_(plan.tables(field::kPlanDelegates).size()) {
     for (const FlatTable& chain : plan.tables(field::kPlanChains)) {
       const auto instructions = chain.tables(field::kChainInstructions);
@@ -45,8 +56,10 @@ class InstructionReader {
     if (!call) return check_number(0, 0, "instructions of this kind");
     switch (instruction.number<std::uint8_t>(field::kInstructionKind, 0)) {
       case field::kKernelCall:
-        check_number(call->number(field::kCalled, 0), operators_, "operators");
-        return read_arguments(*call);
+        check_number(call->number(field::kCalled, 0), operators_.size(),
+                     "operators");
+        read_arguments(*call);
+        return check_results(*call);
       case field::kDelegateCall:
         check_number(call->number(field::kCalled, 0), delegates_, "delegates");
         return read_arguments(*call);
@@ -73,12 +86,44 @@ class InstructionReader {
     }
   }
 
-  void check_value(std::int32_t value) const {
-    check_number(value, values_, "values");
+  /// A kernel is given what it writes, and it comes again as its result: as the
+  /// last argument, or as the list of several. A constant is in the file.
+  void check_results(const FlatTable& call) const {
+    const auto arguments = call.integers(field::kCallArguments);
+    if (arguments.empty()) return;
+    auto results = list_of(arguments.back());
+    if (results.empty()) results.push_back(arguments.back());
+    for (const auto result : results) {
+      check_value(result);
+      if (is_constant(values_[static_cast<std::size_t>(result)])) {
+        damaged("it writes to a constant");
+      }
+    }
+    const auto number = call.number<std::int32_t>(field::kCalled, 0);
+    const FlatTable& called = operators_[static_cast<std::size_t>(number)];
+    if (!called.text(field::kOperatorOverload).ends_with("out")) return;
+    const auto end = arguments.end() - 1;
+    const auto count = static_cast<std::ptrdiff_t>(results.size());
+    if (end - arguments.begin() < count ||
+        !std::equal(results.begin(), results.end(), end - count)) {
+      damaged("a call has other results than it is given");
+    }
   }
 
-  std::size_t values_;
-  std::size_t operators_;
+  [[nodiscard]] std::vector<std::int32_t> list_of(std::int32_t number) const {
+    const FlatTable& value = values_[static_cast<std::size_t>(number)];
+    const auto list = value.table(field::kValue);
+    const auto kind = value.number<std::uint8_t>(field::kValueKind, 0);
+    if (kind != field::kTensorListValue || !list) return {};
+    return list->integers(field::kListItems);
+  }
+
+  void check_value(std::int32_t value) const {
+    check_number(value, values_.size(), "values");
+  }
+
+  std::vector<FlatTable> values_;
+  std::vector<FlatTable> operators_;
   std::size_t delegates_;
   std::set<std::int32_t> written_;
 };
@@ -89,14 +134,8 @@ void check_inputs(const FlatTable& plan) {
   for (const auto index : plan.integers(field::kPlanInputs)) {
     check_number(index, values.size(), "values");
     const FlatTable& value = values[static_cast<std::size_t>(index)];
-    if (value.number<std::uint8_t>(field::kValueKind, 0) !=
-        field::kTensorValue) {
-      continue;
-    }
-    const auto tensor = value.table(field::kValue);
-    if (tensor && tensor->number<std::uint32_t>(field::kTensorConstant, 0)) {
-      throw Failure(MODELRUN_BACKEND_ERROR,
-                    "the program is damaged: an input of it is a constant");
+    if (is_constant(value)) {
+      damaged("an input of it is a constant");
     }
   }
 }
