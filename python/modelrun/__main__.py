@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `modelrun` command: the native one, in this Python's environment."""
+
+import os
+import sys
+
+
+def main() -> None:
+    command = os.path.join(os.path.dirname(__file__), "bin", "modelrun")
+    # The runtimes are those of this Python.
+    os.environ["VIRTUAL_ENV"] = sys.prefix
+    os.execv(command, ["modelrun", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()
