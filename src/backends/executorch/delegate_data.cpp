@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
+#include <utility>
 
 #include "backends/executorch/api.h"
 #include "backends/executorch/program_fields.h"
@@ -31,28 +31,49 @@ std::uint64_t segments_start(Bytes file) {
   return start;
 }
 
-/// How many arguments the calls of each delegate have at least.
-std::vector<std::size_t> argument_counts(const FlatTable& plan,
-                                         std::size_t delegates) {
-  constexpr auto kMany = std::numeric_limits<std::size_t>::max();
-  std::vector<std::size_t> counts(delegates, kMany);
+using Flags = std::vector<bool>;
+
+/// For each delegate, of the arguments that all of its calls have, whether one
+/// of them is a constant.
+std::vector<Flags> constant_arguments(const FlatTable& plan,
+                                      std::size_t delegates) {
+  const auto values = plan.tables(field::kPlanValues);
+  // One that is never called is given nothing.
+  std::vector<std::optional<Flags>> found(delegates);
+  const auto add_call = [&](const FlatTable& call) {
+    const auto index = call.number<std::uint32_t>(field::kCalled, 0);
+    if (index >= delegates) refuse("it calls a delegate that is not there");
+    const auto arguments = call.integers(field::kCallArguments);
+    Flags& flags = found[index] ? *found[index]
+                                : found[index].emplace(arguments.size(), false);
+    flags.resize(std::min(flags.size(), arguments.size()));
+    for (std::size_t i = 0; i < flags.size(); ++i) {
+      const auto value = static_cast<std::size_t>(arguments[i]);
+      if (value >= values.size()) refuse("it uses a value that is not there");
+      flags[i] = flags[i] || is_constant(values[value]);
+    }
+  };
   for (const FlatTable& chain : plan.tables(field::kPlanChains)) {
     for (const auto& each : chain.tables(field::kChainInstructions)) {
       const auto kind = each.number<std::uint8_t>(field::kInstructionKind, 0);
       const auto call = each.table(field::kInstruction);
-      if (kind != field::kDelegateCall || !call) continue;
-      const auto index = call->number<std::uint32_t>(field::kCalled, 0);
-      if (index >= delegates) refuse("it calls a delegate that is not there");
-      counts[index] =
-          std::min(counts[index], call->integers(field::kCallArguments).size());
+      if (kind == field::kDelegateCall && call) add_call(*call);
     }
   }
-  // One that is never called is given nothing.
-  std::replace(counts.begin(), counts.end(), kMany, std::size_t{0});
-  return counts;
+  std::vector<Flags> all;
+  for (auto& flags : found) all.push_back(std::move(flags).value_or(Flags()));
+  return all;
 }
 
 }  // namespace
+
+bool is_constant(const FlatTable& value) {
+  const auto kind = value.number<std::uint8_t>(field::kValueKind, 0);
+  const auto tensor = value.table(field::kValue);
+  return kind == field::kTensorValue && tensor &&
+         tensor->number<std::uint32_t>(field::kTensorConstant, 0) != 0 &&
+         !tensor->has(field::kTensorMemory);
+}
 
 DelegateData::DelegateData(Bytes file)
     : file_(file), segments_start_(segments_start(file)) {
@@ -98,11 +119,11 @@ std::optional<std::size_t> DelegateData::named_bytes(
 
 void check_delegates(const FlatTable& plan, const DelegateData& data) {
   const auto delegates = plan.tables(field::kPlanDelegates);
-  const auto arguments = argument_counts(plan, delegates.size());
+  auto arguments = constant_arguments(plan, delegates.size());
   for (std::size_t i = 0; i < delegates.size(); ++i) {
     const Bytes bytes = data.of(delegates[i]);
     if (delegates[i].text(field::kDelegateId) != "XnnpackBackend") continue;
-    check_xnnpack_graph(bytes, {.arguments = arguments[i],
+    check_xnnpack_graph(bytes, {.constant_arguments = std::move(arguments[i]),
                                 .named_bytes = [&](const std::string& name) {
                                   return data.named_bytes(name);
                                 }});

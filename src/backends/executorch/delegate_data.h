@@ -12,6 +12,9 @@
 
 namespace modelrun::executorch {
 
+/// Whether a value of a plan is a tensor whose elements are in the program.
+[[nodiscard]] bool is_constant(const FlatTable& value);
+
 /// What a program file holds for the delegates, beside the instructions.
 class DelegateData {
  public:

@@ -24,15 +24,6 @@ void check_number(std::int64_t number, std::size_t count, const char* what) {
           ", and uses number " + std::to_string(number));
 }
 
-/// Whether a value is a tensor whose elements are in the program.
-bool is_constant(const FlatTable& value) {
-  const auto kind = value.number<std::uint8_t>(field::kValueKind, 0);
-  const auto tensor = value.table(field::kValue);
-  return kind == field::kTensorValue && tensor &&
-         tensor->number<std::uint32_t>(field::kTensorConstant, 0) != 0 &&
-         !tensor->has(field::kTensorMemory);
-}
-
 /// The instructions of one method, checked, and the values that they write.
 class InstructionReader {
  public:

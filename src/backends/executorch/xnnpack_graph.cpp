@@ -146,8 +146,11 @@ class GraphCheck {
                      "a value is given by the caller, and is not");
     if (!is_given) return;
     require_in_graph(
-        place < surroundings_.arguments,
+        place < surroundings_.constant_arguments.size(),
         "the graph has more inputs and outputs than it is called with");
+    require_in_graph((flags & kInputOrOutput) == kInput ||
+                         !surroundings_.constant_arguments[place],
+                     "the graph writes to a constant");
     require_in_graph(places_.insert(place).second,
                      "two values have one place in a call");
   }

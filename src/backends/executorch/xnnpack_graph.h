@@ -6,13 +6,15 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace modelrun::executorch {
 
 /// What a graph for XNNPACK refers to outside of itself.
 struct GraphSurroundings {
-  /// How many arguments each call of it has at least.
-  std::size_t arguments = 0;
+  /// One for each argument that every call of it has: whether one of the calls
+  /// gives a constant there, which must not be written to.
+  std::vector<bool> constant_arguments;
   /// The bytes that the program has under a name; nothing when it has none.
   std::function<std::optional<std::size_t>(const std::string&)> named_bytes;
 };

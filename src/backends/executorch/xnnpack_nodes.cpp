@@ -170,15 +170,15 @@ void check_convolution(const FlatTable& node, const GraphValues& values,
   const std::uint64_t groups = number(node, field::kGroups);
   const std::uint64_t inputs = number(node, field::kGroupInputs);
   const std::uint64_t outputs = number(node, field::kGroupOutputs);
+  const std::uint64_t kernel = product(
+      {number(node, field::kKernelHeight), number(node, field::kKernelWidth)});
   const std::uint64_t channels = product({groups, outputs});
-  const std::uint64_t filter =
-      product({channels, inputs, number(node, field::kKernelHeight),
-               number(node, field::kKernelWidth)});
-  // There each input has filters of its own.
-  require_in_graph(!is_depthwise || outputs % inputs == 0,
+  // Where it is depthwise, each input has filters of its own.
+  require_in_graph(inputs != 0 && (!is_depthwise || outputs % inputs == 0),
                    "a node has an impossible size");
   const std::uint64_t expected =
-      is_depthwise ? filter / product({inputs, inputs}) : filter;
+      is_depthwise ? product({kernel, groups, outputs / inputs})
+                   : product({kernel, channels, inputs});
   require_in_graph(
       elements_of(values, number(node, field::kFilter)) == expected,
       "a filter is of another size than its node");
