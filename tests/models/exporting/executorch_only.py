@@ -37,12 +37,50 @@ class TinyAdd(torch.nn.Module):
         return {"sum": a + b}
 
 
+class Kinds(torch.nn.Module):
+    """Returns values of every kind that ExecuTorch can, an input among them."""
+
+    def forward(self, scores: torch.Tensor, token_ids: torch.Tensor):
+        return {
+            "is_large": scores > 0.1,
+            "rows": scores.shape[0],
+            "number": 7,
+            "ratio": 2.5,
+            "flag": True,
+            "absent": None,
+            "token_ids": token_ids,
+            "sizes": (scores.shape[0] * 2, 4),
+            "doubled": scores * 2,
+        }
+
+
 def running_total() -> torch.nn.Module:
     return RunningTotal().eval()
 
 
 def tiny_add() -> torch.nn.Module:
     return TinyAdd().eval()
+
+
+def kinds() -> torch.nn.Module:
+    return Kinds().eval()
+
+
+def kinds_inputs(batch: int) -> dict:
+    return {
+        "scores": torch.randn(batch, 4),
+        "token_ids": torch.randint(0, 99, (batch, 4)),
+    }
+
+
+def kinds_cases(cases) -> None:
+    cases.run("batch1", kinds_inputs(1))
+    cases.run("batch3", kinds_inputs(3))
+
+
+def kinds_shapes(_: dict) -> dict:
+    batch = torch.export.Dim("batch", min=1, max=8)
+    return {"scores": {0: batch}, "token_ids": {0: batch}}
 
 
 def inputs(batch: int) -> dict:
@@ -82,6 +120,15 @@ FIXTURES = [
         formats=("executorch",),
         shapes=shapes,
         notes="writes to its buffers, which are zero at first",
+    ),
+    Fixture(
+        "kinds",
+        kinds,
+        lambda _: kinds_inputs(2),
+        kinds_cases,
+        formats=("executorch",),
+        shapes=kinds_shapes,
+        notes="bools, sizes, constants and an input among the outputs",
     ),
     Fixture(
         "tiny-add",
