@@ -61,6 +61,8 @@ tidy: build build/lint-venv/.made ## Run clang-tidy
 
 bench: build $(VENV)/.made ## Measure what a call costs
 	@$(RUNTIMES) build/bin/call_overhead
+	@! test -x build/bin/executorch_overhead \
+	  || $(RUNTIMES) build/bin/executorch_overhead
 
 install: build ## Install to PREFIX (/usr/local)
 	@cmake --install build --prefix "$(PREFIX)"
