@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,12 +84,43 @@ class Constants(torch.nn.Module):
         return {"result": result if bias is None else result + bias}
 
 
+class Counter(torch.nn.Module):
+    """Changes buffers in each call, in place and as a whole."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+        self.register_buffer("calls", torch.zeros(1))
+        self.register_buffer("mean", torch.ones(4), persistent=False)
+
+    def forward(self, features):
+        self.calls.add_(1)
+        self.mean = self.mean * 0.5 + features.mean(0)
+        scaled = self.linear(features) * self.calls
+        return {"scaled": scaled, "mean": self.mean, "calls": self.calls}
+
+
 def oddities() -> torch.nn.Module:
     return Oddities().eval()
 
 
 def constants() -> torch.nn.Module:
     return Constants().eval()
+
+
+def counter() -> torch.nn.Module:
+    return Counter().eval()
+
+
+def counter_inputs(batch: int) -> dict:
+    return {"features": torch.randn(batch, 4)}
+
+
+def counter_cases(cases) -> None:
+    # Each call begins with the buffers of the export.
+    for name, batch in {"batch1": 1, "batch3": 3, "again": 3}.items():
+        fresh = copy.deepcopy(cases.model)
+        cases.run(name, counter_inputs(batch), source=fresh)
 
 
 def odd_inputs(batch: int, length: int) -> dict:
@@ -139,5 +171,13 @@ FIXTURES = [
         lambda _: constant_inputs(2),
         constant_cases,
         notes="scalar kwargs between tensors; one case in another order",
+    ),
+    Fixture(
+        "counter",
+        counter,
+        lambda _: counter_inputs(2),
+        counter_cases,
+        formats=("dynamo",),
+        notes="changes its buffers; each call begins with those of the export",
     ),
 ]
