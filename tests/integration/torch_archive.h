@@ -24,14 +24,17 @@ class ZipFile {
         crc32(0, reinterpret_cast<const Bytef*>(bytes.data()),
               static_cast<uInt>(bytes.size())));
     const auto offset = body_.size();
+    last_ = {crc, bytes.size(), offset};
     // Data begins at a multiple of 64, as torch has it.
     const std::size_t padding = (64 - (offset + 30 + path.size()) % 64) % 64;
-    body_ += number(0x04034b50, 4) + fields(crc, bytes, path, method) +
-             number(padding, 2) + path + std::string(padding, 'x') + bytes;
-    directory_ += number(0x02014b50, 4) + number(20, 2) +
-                  fields(crc, bytes, path, method) + number(0, 2) +
-                  number(0, 10) + number(offset, 4) + path;
-    ++count_;
+    body_ += number(0x04034b50, 4) + fields(path, method) + number(padding, 2) +
+             path + std::string(padding, 'x') + bytes;
+    add_entry(path, method);
+    return *this;
+  }
+  /// The last record once more, under another name.
+  ZipFile& add_again(const std::string& name) {
+    add_entry("model/" + name, 0);
     return *this;
   }
   [[nodiscard]] std::string text() const {
@@ -49,14 +52,24 @@ class ZipFile {
     }
     return text;
   }
-  static std::string fields(std::uint32_t crc, const std::string& bytes,
-                            const std::string& path, int method) {
+  std::string fields(const std::string& path, int method) const {
     return number(20, 2) + number(0, 2) +
            number(static_cast<std::size_t>(method), 2) + number(0, 4) +
-           number(crc, 4) + number(bytes.size(), 4) + number(bytes.size(), 4) +
-           number(path.size(), 2);
+           number(last_.crc, 4) + number(last_.size, 4) +
+           number(last_.size, 4) + number(path.size(), 2);
+  }
+  void add_entry(const std::string& path, int method) {
+    directory_ += number(0x02014b50, 4) + number(20, 2) + fields(path, method) +
+                  number(0, 2) + number(0, 10) + number(last_.offset, 4) + path;
+    ++count_;
   }
 
+  struct Last {
+    std::uint32_t crc = 0;
+    std::size_t size = 0;
+    std::size_t offset = 0;
+  };
+  Last last_;
   std::string body_;
   std::string directory_;
   std::size_t count_ = 0;

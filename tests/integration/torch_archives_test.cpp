@@ -78,13 +78,6 @@ TEST_F(TorchArchives, AMissingRecordIsNamed) {
   EXPECT_EQ(try_text(file.text()).status, MODELRUN_INVALID_ARGUMENT);
 }
 
-TEST_F(TorchArchives, APackageOfCompiledCodeIsRefused) {
-  const Result result = try_text(
-      ZipFile().add("data/aotinductor/model/model.wrapper.so", "").text());
-  EXPECT_EQ(result.status, MODELRUN_UNSUPPORTED);
-  EXPECT_TRUE(has(result.text, "is an AOTInductor package"));
-}
-
 TEST_F(TorchArchives, ACompressedRecordIsRefused) {
   const Result result =
       try_text(ZipFile().add("models/model.json", "{}", 8).text());
@@ -163,7 +156,8 @@ TEST_F(TorchArchives, WeightsThatDoNotFitTheirRecordAreRefused) {
 TEST_F(TorchArchives, OptionsAreChecked) {
   const std::string text = read_file(program("oddities"));
   EXPECT_TRUE(has(try_text(text, R"({"thread": 1})").text,
-                  "known are: device, in_constants, threads"));
+                  "known are: allow_native_code, device, "
+                  "in_constants, threads"));
   EXPECT_EQ(try_text(text, R"({"threads": 0})").status,
             MODELRUN_INVALID_ARGUMENT);
   EXPECT_EQ(try_text(text, R"({"device": "cuda:0"})").status,

@@ -75,7 +75,11 @@ class TorchFixtures : public TorchTest,
     EXPECT_EQ(ports.output_count, paths.size());
     std::string text;
     for (const auto& [leaf, path] : paths) {
-      if (ports.outputs[leaf].constant != nullptr) continue;
+      // What is no tensor is no golden one: the library's own test has it.
+      if (ports.outputs[leaf].constant != nullptr ||
+          ports.outputs[leaf].is_number != 0) {
+        continue;
+      }
       const Tensor actual = Tensor::from_dlpack(call.fetch(leaf).release());
       const std::string what = testing::tensor_difference(
           actual, outputs.tensor(path), GetParam().tolerance);

@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "artifact/printable.h"
 #include "artifact/safe_path.h"
@@ -66,18 +65,14 @@ std::string_view Archive::text(std::string_view name) const {
 }
 
 std::string Archive::only_json(std::string_view folder) const {
-  std::vector<std::string> found;
-  for (const auto& [name, entry] : entries_) {
-    if (name.starts_with(folder) && name.size() > folder.size() &&
-        name[folder.size()] == '/' && name.ends_with(".json")) {
-      found.push_back(name);
-    }
-  }
+  std::vector<std::string> found = names_below(std::string(folder) + '/');
+  std::erase_if(
+      found, [](const std::string& name) { return !name.ends_with(".json"); });
   if (found.empty() && holds_compiled_code()) {
     throw Unsupported(file_ +
-                      ": is an AOTInductor package, native code that is not "
-                      "opened: save the exported program itself with "
-                      "torch.export.save");
+                      ": is an AOTInductor package without the program that it "
+                      "was compiled from, which tells its inputs: make one "
+                      "that has it with 'modelrun compile'");
   }
   if (found.empty()) {
     fail("has no program in " + std::string(folder) +
@@ -91,10 +86,17 @@ std::string Archive::only_json(std::string_view folder) const {
   return found.front();
 }
 
+std::vector<std::string> Archive::names_below(std::string_view folder) const {
+  std::vector<std::string> names;
+  for (auto at = entries_.lower_bound(folder);
+       at != entries_.end() && at->first.starts_with(folder); ++at) {
+    names.push_back(at->first);
+  }
+  return names;
+}
+
 bool Archive::holds_compiled_code() const {
-  const auto first = entries_.lower_bound("data/aotinductor/");
-  return first != entries_.end() &&
-         first->first.starts_with("data/aotinductor/");
+  return !names_below("data/aotinductor/").empty();
 }
 
 Archive::Directory Archive::find_directory() const {

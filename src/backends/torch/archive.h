@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "artifact/mapped_file.h"
 
@@ -31,6 +32,11 @@ class Archive {
   }
   /// The one record `<folder>/<name>.json`; throws unless it is just one.
   [[nodiscard]] std::string only_json(std::string_view folder) const;
+  /// The records whose names begin with `folder`, in alphabetical order.
+  [[nodiscard]] std::vector<std::string> names_below(
+      std::string_view folder) const;
+  /// Whether AOTInductor compiled something into it.
+  [[nodiscard]] bool holds_compiled_code() const;
   /// For messages.
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   [[nodiscard]] std::span<const std::uint8_t> bytes() const noexcept {
@@ -49,7 +55,6 @@ class Archive {
     std::uint64_t count;
   };
 
-  [[nodiscard]] bool holds_compiled_code() const;
   [[nodiscard]] Directory find_directory() const;
   void read_directory();
   std::size_t read_entry(std::size_t at, std::size_t end);

@@ -41,6 +41,11 @@ constexpr std::array kFunctions{Operator{"max", "torch.sym_max"},
                                 Operator{"math.ceil", "math.ceil"},
                                 Operator{"math.trunc", "math.trunc"},
                                 Operator{"math.sqrt", "math.sqrt"},
+                                Operator{"torch.sym_max", "torch.sym_max"},
+                                Operator{"torch.sym_min", "torch.sym_min"},
+                                Operator{"torch.sym_int", "torch.sym_int"},
+                                Operator{"torch.sym_float", "torch.sym_float"},
+                                Operator{"torch.sym_not", "torch.sym_not"},
                                 Operator{"Mod", "_operator.mod"},
                                 Operator{"FloorDiv", "_operator.floordiv"}};
 

@@ -28,7 +28,15 @@ void read_in_constants(Options& options, const nlohmann::json& value) {
   }
 }
 
-constexpr std::array<plugin::OptionReader<Options>, 3> kReaders{{
+constexpr std::array<plugin::OptionReader<Options>, 4> kReaders{{
+    {"allow_native_code",
+     [](Options& options, const nlohmann::json& value) {
+       if (!value.is_boolean()) {
+         plugin::refuse_option(kPlugin, "allow_native_code", "true or false",
+                               value);
+       }
+       options.allow_native_code = value.get<bool>();
+     }},
     {"device",
      [](Options& options, const nlohmann::json& value) {
        options.device = plugin::read_text(kPlugin, "device", value);

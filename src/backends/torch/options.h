@@ -16,6 +16,8 @@ struct Options {
   /// Threads of one operator. Torch has one number for a thread of the
   /// process: it is set while a call runs, and set back after it.
   int threads = 1;
+  /// Whether code that came with an archive may be run.
+  bool allow_native_code = false;
   /// Values of inputs that take no tensor, by position.
   std::map<std::size_t, Json> in_constants;
 };

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,14 +57,12 @@ struct ProgramWeight {
   int slot = kNoSlot;
   StoredTensor stored;
   at::Tensor tensor;
-  /// Some node writes it, so each request has a copy: its state.
-  bool is_written = false;
 };
 
-/// A weight whose value after a run is one that the run made.
-struct WeightUpdate {
-  std::size_t weight = 0;
-  Element element;
+/// A record whose weights some node writes, so that each run has a copy.
+struct WrittenRecord {
+  std::span<const std::uint8_t> bytes;
+  std::vector<std::size_t> weights;
 };
 
 /// What a size may be at most, or at least.
@@ -81,7 +80,7 @@ struct Program {
   std::vector<ProgramConstant> constants;
   std::vector<ProgramOutput> outputs;
   std::vector<ProgramWeight> weights;
-  std::vector<WeightUpdate> updates;
+  std::vector<WrittenRecord> written;
   std::vector<SizeBound> bounds;
   std::vector<GuardExpression> guards;
   /// Guards that cannot be told outside of Python, and so are not checked.

@@ -2,6 +2,7 @@
 #include "backends/torch/program_reader.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -50,6 +51,7 @@ class Reader {
         file_(archive.only_json("models")),
         device_(device),
         in_constants_(in_constants),
+        is_compiled_(archive.holds_compiled_code()),
         json_(parse_json(archive.text(file_), archive.file() + ": " + file_)) {}
 
   Program read() {
@@ -108,22 +110,16 @@ class Reader {
   void read_inputs(const Json::array_t& specs) {
     const std::string name =
         file_.substr(7, file_.size() - 7 - std::string_view(".json").size());
-    const WeightTable weights(archive_, "weights", name);
-    const WeightTable constants(archive_, "constants", name);
+    std::optional<WeightTables> tables;
+    if (!is_compiled_) tables.emplace(archive_, name);
     std::size_t leaf = 0;
     for (const Json& spec : specs) {
       const auto [kind, value] = tagged(spec, "input_specs");
-      if (kind == "parameter") {
-        add_weight(value, weights.find(text_of(value, "parameter_name")));
-      } else if (kind == "buffer") {
-        const std::string& buffer = text_of(value, "buffer_name");
-        add_weight(
-            value,
-            (weights.contains(buffer) ? weights : constants).find(buffer));
-        buffers_[buffer] = program_.weights.size() - 1;
-      } else if (kind == "tensor_constant") {
-        add_weight(value,
-                   constants.find(text_of(value, "tensor_constant_name")));
+      if (kind == "parameter" || kind == "buffer" ||
+          kind == "tensor_constant") {
+        add_weight(value, tables ? tables->find(
+                                       text_of(value, (kind + "_name").c_str()))
+                                 : StoredTensor());
       } else if (kind == "user_input") {
         add_input(leaf++, tagged(member(value, "arg"), "arg"));
       } else if (kind == "constant_input") {
@@ -144,6 +140,10 @@ class Reader {
 
   void add_weight(const Json& spec, StoredTensor stored) {
     const int slot = slots_.use(text_of(member(spec, "arg"), "name"));
+    if (is_compiled_) {
+      program_.weights.push_back({.slot = slot, .stored = {}, .tensor = {}});
+      return;
+    }
     const auto bytes = archive_.record(stored.record);
     // The mapping is read only: what is written is copied before.
     auto* data = const_cast<std::uint8_t*>(bytes.data());
@@ -166,6 +166,11 @@ class Reader {
       throw Unsupported("input " + std::to_string(leaf) + " is of kind " +
                         printable(argument.kind) +
                         ", which cannot be given outside of Python");
+    }
+    if (!is_tensor && is_compiled_) {
+      throw Unsupported("input " + std::to_string(leaf) +
+                        " is a number, and compiled code takes tensors only: "
+                        "run the export that it was compiled from");
     }
     const std::string& name =
         text_of(argument.value, is_tensor ? "name" : "as_name");
@@ -242,15 +247,9 @@ class Reader {
       if (kind == "user_output") {
         add_output(tagged(member(value, "arg"), "arg"), elements[i]);
       } else if (kind == "buffer_mutation") {
-        const auto buffer = buffers_.find(text_of(value, "buffer_name"));
-        if (buffer == buffers_.end()) {
-          throw InvalidArgument("output_specs changes a buffer that is none");
-        }
-        program_.weights[buffer->second].is_written = true;
-        program_.updates.push_back({buffer->second, elements[i]});
+        refuse_compiled_state();
       } else if (kind != "user_input_mutation") {
-        // A changed input is the caller's no more once it is bound: only what
-        // the program returns is handed out.
+        // What a run leaves in an input is not handed out.
         throw Unsupported("an output of kind " + printable(kind) +
                           " is one of training: export the model for "
                           "inference");
@@ -287,10 +286,10 @@ class Reader {
   void find_written() {
     const std::vector<bool> written = find_written_memory(program_.graph);
     std::vector<bool> is_weight(program_.graph.slot_count, false);
-    for (ProgramWeight& weight : program_.weights) {
+    for (const ProgramWeight& weight : program_.weights) {
       const auto slot = static_cast<std::size_t>(weight.slot);
       is_weight[slot] = true;
-      weight.is_written = weight.is_written || written[slot];
+      if (written[slot]) add_written(weight.stored.record);
     }
     for (ProgramInput& input : program_.inputs) {
       input.is_written = written[static_cast<std::size_t>(input.slot)];
@@ -301,6 +300,29 @@ class Reader {
         return is_weight[static_cast<std::size_t>(slot)];
       });
     }
+  }
+
+  /// Compiled code keeps what a run leaves in a buffer, for all that follow.
+  void refuse_compiled_state() const {
+    if (!is_compiled_) return;
+    throw Unsupported(
+        "it changes a buffer, and its compiled code would carry that over from "
+        "one call to another: run the export that it was compiled from");
+  }
+
+  /// Tied weights are of one record: what writes one writes all.
+  void add_written(const std::string& record) {
+    refuse_compiled_state();
+    for (const WrittenRecord& known : program_.written) {
+      if (program_.weights[known.weights[0]].stored.record == record) return;
+    }
+    WrittenRecord written{.bytes = archive_.record(record), .weights = {}};
+    for (std::size_t i = 0; i < program_.weights.size(); ++i) {
+      if (program_.weights[i].stored.record == record) {
+        written.weights.push_back(i);
+      }
+    }
+    program_.written.push_back(std::move(written));
   }
 
   void read_guards(const Json& module) {
@@ -391,11 +413,12 @@ class Reader {
   std::string file_;
   c10::Device device_;
   const std::map<std::size_t, Json>& in_constants_;
+  /// The weights are in the compiled code then, not in the archive.
+  bool is_compiled_;
   Json json_;
   Program program_;
   Slots slots_;
   std::unordered_map<std::string_view, const Json*> tensors_;
-  std::unordered_map<std::string, std::size_t> buffers_;
 };
 
 }  // namespace

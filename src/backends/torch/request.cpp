@@ -2,11 +2,13 @@
 #include "backends/torch/request.h"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <c10/core/InferenceMode.h>
 
-#include <map>
+#include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -77,32 +79,32 @@ Request::Request(std::shared_ptr<const Session> session)
       inputs_(program_.inputs.size()),
       outputs_(program_.outputs.size()),
       interpreter_(protected_, state_) {
+  std::set<int> weights{kNoSlot};
   for (const ProgramWeight& weight : program_.weights) {
-    weights_.push_back(weight.tensor);
+    weights.insert(weight.slot);
   }
-  copy_written_weights();
+  const auto let_go = [&](int slot) {
+    if (!weights.contains(slot)) {
+      let_go_.push_back(static_cast<std::size_t>(slot));
+    }
+  };
+  for (const Element& output : program_.graph.outputs) let_go(output.slot);
+  for (const ProgramInput& input : program_.inputs) let_go(input.slot);
   clear_values();
 }
 
-void Request::copy_written_weights() {
-  const c10::InferenceMode inference;
-  // Tied ones stay tied: what is copied is the record.
-  std::map<std::string, at::Tensor> copies;
-  for (const ProgramWeight& weight : program_.weights) {
-    if (!weight.is_written || copies.contains(weight.stored.record)) continue;
-    const auto bytes = session_->archive().record(weight.stored.record);
-    auto* data = const_cast<std::uint8_t*>(bytes.data());
-    copies[weight.stored.record] =
-        at::from_blob(data, {static_cast<std::int64_t>(bytes.size())},
-                      at::TensorOptions().dtype(at::kByte))
-            .clone();
-  }
-  for (std::size_t i = 0; i < weights_.size(); ++i) {
-    const StoredTensor& stored = program_.weights[i].stored;
-    const auto copy = copies.find(stored.record);
-    if (copy == copies.end()) continue;
-    weights_[i] = stored.over(copy->second.mutable_data_ptr<std::uint8_t>(),
-                              [kept = copy->second](void*) {});
+void Request::set_written_weights() {
+  for (const WrittenRecord& record : program_.written) {
+    const at::Tensor copy =
+        at::empty({static_cast<std::int64_t>(record.bytes.size())},
+                  at::TensorOptions().dtype(at::kByte));
+    auto* data = copy.mutable_data_ptr<std::uint8_t>();
+    std::copy(record.bytes.begin(), record.bytes.end(), data);
+    for (const std::size_t index : record.weights) {
+      const ProgramWeight& weight = program_.weights[index];
+      values_[static_cast<std::size_t>(weight.slot)] =
+          weight.stored.over(data, [copy](void*) {});
+    }
   }
 }
 
@@ -167,9 +169,11 @@ void Request::run() {
   const WarningsToHost warnings;
   state_ = RunState::running;
   try {
-    set_inputs();
-    interpreter_.run(program_.graph, values_);
-    take_results();
+    if (session_->code() == nullptr) {
+      run_graph();
+    } else {
+      run_compiled();
+    }
     own_results();
   } catch (...) {
     state_ = RunState::idle;
@@ -211,8 +215,8 @@ void Request::check_bound() {
 
 void Request::clear_values() {
   values_.assign(program_.graph.slot_count, {});
-  for (std::size_t i = 0; i < weights_.size(); ++i) {
-    values_[static_cast<std::size_t>(program_.weights[i].slot)] = weights_[i];
+  for (const ProgramWeight& weight : program_.weights) {
+    values_[static_cast<std::size_t>(weight.slot)] = weight.tensor;
   }
 }
 
@@ -230,6 +234,38 @@ void Request::set_inputs() {
   for (const ProgramConstant& constant : program_.constants) {
     values_[static_cast<std::size_t>(constant.slot)] = constant.value;
   }
+  set_written_weights();
+}
+
+void Request::run_graph() {
+  set_inputs();
+  interpreter_.run(program_.graph, values_);
+  take_results();
+}
+
+void Request::run_compiled() {
+  std::vector<at::Tensor> given;
+  given.reserve(inputs_.size());
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    given.push_back(program_.inputs[i].is_written ? copied(inputs_[i])
+                                                  : inputs_[i]);
+  }
+  auto returned = session_->code()->run(std::move(given));
+  if (returned.size() != outputs_.size()) {
+    throw BackendError(
+        "the compiled code returned " + std::to_string(returned.size()) +
+        " outputs, its program has " + std::to_string(outputs_.size()));
+  }
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const PortSpec& port = program_.outputs[i].port;
+    if (program_.outputs[i].constant) continue;
+    if (!returned[i].defined() || returned[i].scalar_type() != port.type) {
+      throw BackendError("the compiled code returned no tensor of " +
+                         type_name(port.type) + " for output '" + port.name +
+                         "'");
+    }
+    outputs_[i].result = std::move(returned[i]);
+  }
 }
 
 void Request::take_results() {
@@ -239,26 +275,8 @@ void Request::take_results() {
     outputs_[i].result =
         tensor_of(value_of(output.element, values_), output.port);
   }
-  update_weights();
   // What is shared from here on is an input, a weight or another output.
-  for (const Element& output : program_.graph.outputs) {
-    if (output.slot != kNoSlot) {
-      values_[static_cast<std::size_t>(output.slot)] = c10::IValue();
-    }
-  }
-  for (std::size_t i = 0; i < weights_.size(); ++i) {
-    values_[static_cast<std::size_t>(program_.weights[i].slot)] = weights_[i];
-  }
-  for (const ProgramInput& input : program_.inputs) {
-    values_[static_cast<std::size_t>(input.slot)] = c10::IValue();
-  }
-}
-
-void Request::update_weights() {
-  for (const WeightUpdate& update : program_.updates) {
-    const c10::IValue& value = value_of(update.element, values_);
-    weights_[update.weight] = copied(value.toTensor());
-  }
+  for (const std::size_t slot : let_go_) values_[slot] = c10::IValue();
 }
 
 void Request::own_results() {

@@ -15,9 +15,10 @@
 
 namespace modelrun::torch {
 
-/// The bound buffers of calls to one session, the buffers that its graph
-/// changes, and what the last run returned. One thread at a time, `cancel`
-/// apart.
+/// The bound buffers of calls to one session, and what the last run returned.
+/// A buffer of the program that its graph changes has the export's value when
+/// a run begins: no call sees what another left there. One thread at a time,
+/// `cancel` apart.
 class Request {
  public:
   explicit Request(std::shared_ptr<const Session> session);
@@ -40,24 +41,26 @@ class Request {
 
   [[nodiscard]] const modelrun_port& port(modelrun_port_kind kind,
                                           std::size_t index) const;
-  void copy_written_weights();
+  void set_written_weights();
   void bind_input(std::size_t index, const DLTensor& tensor);
   void bind_output(std::size_t index, const DLTensor& tensor);
   void check_bound();
   void clear_values();
   void set_inputs();
+  void run_graph();
+  void run_compiled();
   void take_results();
   void own_results();
-  void update_weights();
 
   std::shared_ptr<const Session> session_;
   const Program& program_;
   std::vector<plugin::TensorView> input_views_;
   std::vector<at::Tensor> inputs_;
   std::vector<Output> outputs_;
-  /// Of each weight: the session's tensor, or this request's copy.
-  std::vector<at::Tensor> weights_;
+  /// One a slot; weights stay in theirs from run to run.
   std::vector<c10::IValue> values_;
+  /// The slots of what a run takes and returns, weights apart.
+  std::vector<std::size_t> let_go_;
   ProtectedMemory protected_;
   std::atomic<RunState> state_{RunState::idle};
   Interpreter interpreter_;

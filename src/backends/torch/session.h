@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backends/torch/archive.h"
+#include "backends/torch/compiled_code.h"
 #include "backends/torch/options.h"
 #include "backends/torch/program.h"
 #include "backends/torch/signature.h"
@@ -27,6 +28,10 @@ class Session {
   [[nodiscard]] const Signature& signature() const noexcept {
     return signature_;
   }
+  /// Null for a program that is interpreted.
+  [[nodiscard]] const CompiledCode* code() const noexcept {
+    return code_.get();
+  }
   [[nodiscard]] int threads() const noexcept { return options_.threads; }
   [[nodiscard]] nlohmann::json describe() const;
 
@@ -36,6 +41,7 @@ class Session {
   Archive archive_;
   Program program_;
   Signature signature_;
+  std::unique_ptr<const CompiledCode> code_;
 };
 
 }  // namespace modelrun::torch

@@ -48,4 +48,20 @@ class WeightTable {
   Json json_;
 };
 
+/// Both tables: a parameter or buffer is in one, a constant in the other.
+class WeightTables {
+ public:
+  WeightTables(const Archive& archive, const std::string& program)
+      : weights_(archive, "weights", program),
+        constants_(archive, "constants", program) {}
+
+  [[nodiscard]] StoredTensor find(const std::string& name) const {
+    return (weights_.contains(name) ? weights_ : constants_).find(name);
+  }
+
+ private:
+  WeightTable weights_;
+  WeightTable constants_;
+};
+
 }  // namespace modelrun::torch
