@@ -22,6 +22,7 @@ void add_inspect(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_embed(CLI::App& app, Action& action);
 void add_similar(CLI::App& app, Action& action);
+void add_compile(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 
 }  // namespace modelrun::cli

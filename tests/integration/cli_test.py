@@ -16,7 +16,7 @@ import zipfile
 
 COMMAND = str(pathlib.Path(sys.argv.pop(1)).resolve())
 FIXTURES = pathlib.Path(__file__).resolve().parent.parent / "models/fixtures"
-COMMANDS = ("inspect", "run", "embed", "similar", "doctor")
+COMMANDS = ("inspect", "run", "embed", "similar", "compile", "doctor")
 
 TOKENIZER = {
     "version": "1.0", "truncation": None, "padding": None,
