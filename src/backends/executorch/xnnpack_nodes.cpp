@@ -13,7 +13,7 @@ namespace {
 // The numbers of the fields in backends/xnnpack/serialization/schema.fbs.
 namespace field {
 constexpr int kUnionKind = 0, kUnion = 1, kNodeRange = 3;
-constexpr int kRank = 0, kPadInput = 3;
+constexpr int kRank = 0, kPadInput = 3, kReshapeOutput = 3;
 constexpr int kLinearFilter = 1, kLinearBias = 2, kLinearFlags = 4;
 constexpr int kKernelHeight = 4, kKernelWidth = 5, kGroupInputs = 10,
               kGroupOutputs = 11, kGroups = 12, kFilter = 16, kBias = 17;
@@ -185,6 +185,19 @@ void check_convolution(const FlatTable& node, const GraphValues& values,
   check_bias(values, number(node, field::kBias), channels);
 }
 
+/// What is asked for here, XNNPACK allocates.
+void check_reshape(const FlatTable& node, const GraphValues& values) {
+  check_lists(node, {1}, number(node, field::kRank));
+  std::uint64_t asked = 1;
+  for (const auto size : node.integers(1)) {
+    // A size that follows from the others.
+    if (size != 0) asked = product({asked, static_cast<std::uint32_t>(size)});
+  }
+  require_in_graph(
+      asked <= elements_of(values, number(node, field::kReshapeOutput)),
+      "a reshape has more elements than its output");
+}
+
 void check_content(std::uint8_t kind, const FlatTable& node,
                    const GraphValues& values) {
   switch (kind) {
@@ -195,8 +208,9 @@ void check_content(std::uint8_t kind, const FlatTable& node,
     case kDeconvolution:
       return check_convolution(node, values, kind == kDepthwise);
     case kTranspose:
-    case kReshape:
       return check_lists(node, {1}, number(node, field::kRank));
+    case kReshape:
+      return check_reshape(node, values);
     case kSlice:
       return check_lists(node, {1, 2}, number(node, field::kRank));
     case kPad:
