@@ -12,6 +12,14 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 
+Buffer made_for(const std::string& doing, std::size_t bytes) {
+  try {
+    return Buffer(bytes);
+  } catch (const Failure& failure) {
+    throw Failure(failure.status(), doing + ": " + failure.what());
+  }
+}
+
 }  // namespace
 
 Buffer::Buffer(std::size_t bytes) : size_(bytes) {
@@ -39,7 +47,8 @@ LoadedMethod::LoadedMethod(const Program& program) {
     const auto size = meta.memory_planned_buffer_size(i);
     check(size.error(), doing, log);
     if (*size < 0) check(et::Error::InvalidProgram, doing, log);
-    const Buffer& made = planned_.emplace_back(static_cast<std::size_t>(*size));
+    planned_.push_back(made_for(doing, static_cast<std::size_t>(*size)));
+    const Buffer& made = planned_.back();
     spans_.emplace_back(reinterpret_cast<std::uint8_t*>(made.data()),
                         made.size());
   }
