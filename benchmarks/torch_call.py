@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares a call of each torch.export fixture with the program's own module.
 
-    python benchmarks/torch_call.py build/.../bin/torch_call
+    python benchmarks/torch_call.py build/.../bin/torch_call [FIXTURE ...]
 
 needs torch and transformers in this Python. Prints, for the first case of each
 fixture, microseconds per call (the quickest and the median) of
@@ -62,7 +62,9 @@ def main():
     torch.set_num_threads(1)
     print(f"{'fixture':<22}{'python':>9}{'median':>9}{'modelrun':>9}{'median':>9}")
     for fixture in json.loads((FIXTURES / "index.json").read_text()):
-        if fixture["format"] != "dynamo":
+        if fixture["format"] != "dynamo" or not fixture["runs"]:
+            continue
+        if sys.argv[2:] and fixture["name"] not in sys.argv[2:]:
             continue
         folder = FIXTURES / fixture["path"]
         case = fixture["cases"][0]

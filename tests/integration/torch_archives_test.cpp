@@ -64,6 +64,44 @@ TEST_F(TorchArchives, AFlippedBitIsRefusedOrChangesNothing) {
   }
 }
 
+TEST_F(TorchArchives, AFlippedBitIsRefusedOrGivesTheSameNumbers) {
+  ProgramFile file = scaled();
+  const std::string whole = file.text();
+  std::mt19937 random(11);
+  int loaded = 0;
+  for (int flip = 0; flip < 400; ++flip) {
+    std::string text = whole;
+    text[random() % text.size()] ^= static_cast<char>(1 << random() % 8);
+    if (try_text(text).status != MODELRUN_OK) continue;
+    ++loaded;
+    Call request(table(), sessions.back());
+    Floats x{1, 2};
+    ASSERT_EQ(signature(sessions.back()).input_count, 1U) << flip;
+    request.input(0, View(x, {2}));
+    request.run();
+    EXPECT_EQ(values_of<float>(request.fetch(0)), (Floats{2, 6})) << flip;
+  }
+  // Of padding, and of fields of the zip file that nothing depends on.
+  EXPECT_GT(loaded, 0);
+}
+
+TEST_F(TorchArchives, ADirectoryOfAHugeCountIsRefused) {
+  ProgramFile file = scaled();
+  std::string text = file.text();
+  const std::size_t end = text.size() - 22;
+  text.replace(end + 8, 4, "\xFE\xFF\xFE\xFF");
+  EXPECT_TRUE(has(try_text(text).text, "too short for 65534 records"));
+  text.replace(end + 12, 4, "\xF0\xFF\xFF\x7F");
+  EXPECT_TRUE(has(try_text(text).text, "ends past the end of the file"));
+}
+
+TEST_F(TorchArchives, OnlyTheCpuPartOfTorchIsOpen) {
+  require_ok(try_text(read_file(program("oddities"))));
+  const std::string maps = read_file("/proc/self/maps");
+  EXPECT_TRUE(has(maps, "/libtorch_cpu.so"));
+  EXPECT_FALSE(has(maps, "/libtorch_cuda.so"));
+}
+
 TEST_F(TorchArchives, AMissingRecordIsNamed) {
   EXPECT_TRUE(has(try_text(ZipFile().add("byteorder", "little").text()).text,
                   "has no program in models/"));
