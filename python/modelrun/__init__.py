@@ -11,6 +11,7 @@ numpy give numpy arrays, and neither torch nor transformers is imported.
 """
 
 from modelrun import _environment as _environment
+from modelrun._backend import Runner, register_backend
 from modelrun._core import (
     BackendError,
     BoundCall,
@@ -42,10 +43,12 @@ __all__ = [
     "Outputs",
     "Port",
     "Program",
+    "Runner",
     "Tensor",
     "Unsupported",
     "__version__",
     "default_backend",
+    "register_backend",
     "registered_backends",
 ]
 

@@ -47,7 +47,7 @@ class ExportedModel(_core.Model):
             the export was not traced with are dropped, with one warning.
             """
 
-        def bind(self, inputs: "Mapping[str, Any] | None" = None, /,  # type: ignore[override]
+        def bind(self, inputs: "Mapping[str, Any] | None" = None, /,
                  **kwargs: Any) -> BoundCall:
             """Checks and binds the kwargs once, for calls that repeat on the
             same memory."""
@@ -114,7 +114,8 @@ class ExportedModel(_core.Model):
     def to(self, device: Any = None, **runner_kwargs: Any) -> ExportedModel:
         """Loads the programs anew, on another device or with other options,
         and returns this model."""
-        common = {key: self._load[key] for key in ("backend", "file_name",
+        common: "dict[str, Any]" = {
+            key: self._load[key] for key in ("backend", "file_name",
                                                    "runtime_path")
                   if key in self._load}
         load = {"subfolder": self._load["subfolder"],

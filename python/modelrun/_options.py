@@ -42,19 +42,29 @@ def _cpu_providers(backend: str, options: "dict[str, Any]",
 
 
 def _session_options(options: "dict[str, Any]") -> None:
-    """`session_options` of ONNX Runtime: what of them modelrun can set."""
+    """`session_options` of ONNX Runtime: its threads and its level; what else
+    was set in it is refused."""
     session = options.pop("session_options", None)
     if session is None:
         return
-    threads = getattr(session, "intra_op_num_threads", 0)
-    if threads:
-        options.setdefault("threads", threads)
-    level = getattr(session, "graph_optimization_level", None)
-    names = {"ORT_DISABLE_ALL": "disable", "ORT_ENABLE_BASIC": "basic",
-             "ORT_ENABLE_EXTENDED": "extended"}
-    name = names.get(getattr(level, "name", ""))
-    if name is not None:
-        options.setdefault("graph_optimization_level", name)
+    default = type(session)()
+    changed = {
+        name for name in dir(session)
+        if not name.startswith("_") and not callable(getattr(session, name))
+        and getattr(session, name) != getattr(default, name)}
+    others = changed - {"intra_op_num_threads", "graph_optimization_level"}
+    if others:
+        raise _core.Unsupported(
+            f"session_options sets {sorted(others)}: expected nothing but "
+            "intra_op_num_threads and graph_optimization_level; pass the "
+            "backend's own options by name")
+    if "intra_op_num_threads" in changed:
+        options.setdefault("threads", session.intra_op_num_threads)
+    if "graph_optimization_level" in changed:
+        level = session.graph_optimization_level.name.split("_")[-1].lower()
+        if session.graph_optimization_level.name == "ORT_DISABLE_ALL":
+            level = "disable"
+        options.setdefault("graph_optimization_level", level)
 
 
 # By backend, transformers' names for options, and how each is read.

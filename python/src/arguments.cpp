@@ -101,7 +101,9 @@ bool Arguments::read_option(std::string_view name, PyObject* value) {
   } else if (name == "share_outputs") {
     share_outputs_ = read_flag("share_outputs", value);
   } else if (name == "return_type") {
-    if (value != Py_None) asked_ = arrays_named(value);
+    if (value == Py_None) return true;
+    asked_ = arrays_named(value);
+    require_package(*asked_);
   } else {
     return false;
   }

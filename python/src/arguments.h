@@ -18,6 +18,8 @@ namespace modelrun::python {
 class TracedKwargs {
  public:
   explicit TracedKwargs(const ExportedModel& model);
+  /// Whether the export says what the program takes and returns.
+  [[nodiscard]] bool recorded() const noexcept { return !any_; }
   [[nodiscard]] bool contains(std::string_view name) const {
     return any_ || names_.contains(std::string(name));
   }

@@ -112,6 +112,11 @@ nb::object to_array(const Tensor& tensor, Arrays arrays) {
   return nb::cast(tensor);
 }
 
+void require_package(Arrays arrays) {
+  if (arrays == Arrays::torch) (void)torch_api();
+  if (arrays == Arrays::numpy) (void)numpy();
+}
+
 nb::object to_python(const Scalar& scalar) {
   struct Visitor {
     nb::object operator()(std::monostate) const { return nb::none(); }

@@ -17,6 +17,9 @@ enum class Arrays { dlpack, numpy, torch };
 [[nodiscard]] nb::object to_torch(const Tensor& tensor);
 [[nodiscard]] nb::object to_array(const Tensor& tensor, Arrays arrays);
 
+/// Throws NotFound, with the fix, unless the package of these arrays is there.
+void require_package(Arrays arrays);
+
 [[nodiscard]] nb::object to_python(const Scalar& scalar);
 
 /// Whether a package can be imported.

@@ -86,7 +86,9 @@ void register_description(nb::module_& module) {
   module.attr("__version__") = version();
   module.def("export_format", &format_of, nb::arg("path"),
              nb::arg("subfolder") = "", nb::arg("file_name") = "");
-  module.def("find_runtime", &runtime, nb::arg("backend"));
+  module.def("find_runtime", &runtime, nb::arg("backend"),
+             nb::sig("def find_runtime(backend: str) -> "
+                     "dict[str, typing.Any]"));
   module.def("registered_backends", &registered_backends);
   module.def(
       "default_backend",

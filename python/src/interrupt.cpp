@@ -59,11 +59,14 @@ std::atomic<Watch*> watch_of_process{nullptr};
 struct sigaction python_action{};
 bool scope_is_open = false;
 
-Watch& watch() {
-  Watch* current = watch_of_process.load();
-  if (current == nullptr) {
-    current = new Watch();
-    watch_of_process.store(current);
+// What is made when it is first needed, in each process anew.
+template <typename T>
+T& instance(std::atomic<T*>& of_process) {
+  T* current = of_process.load();
+  if (current != nullptr) return *current;
+  auto made = std::make_unique<T>();
+  if (of_process.compare_exchange_strong(current, made.get())) {
+    return *made.release();
   }
   return *current;
 }
@@ -104,6 +107,8 @@ class Abandoned {
   std::condition_variable changed_;
   int count_ = 0;
 };
+
+std::atomic<Abandoned*> abandoned_of_process{nullptr};
 
 // A work on another thread, which outlives whoever waits for it.
 class Work {
@@ -146,7 +151,7 @@ InterruptScope::InterruptScope() {
   struct sigaction ours{};
   if (sigaction(SIGINT, nullptr, &current) != 0 || !is_handled(current)) return;
   stop_.emplace();
-  watch().start(*stop_);
+  instance(watch_of_process).start(*stop_);
   python_action = current;
   ours.sa_sigaction = on_interrupt;
   ours.sa_flags = SA_SIGINFO | (current.sa_flags & SA_RESTART);
@@ -159,7 +164,7 @@ InterruptScope::~InterruptScope() {
   if (!stop_) return;
   sigaction(SIGINT, &python_action, nullptr);
   scope_is_open = false;
-  watch().stop();
+  instance(watch_of_process).stop();
 }
 
 void InterruptScope::raise_if_interrupted() const {
@@ -172,7 +177,7 @@ void run_abandonable(std::function<void()> work) {
     const nb::gil_scoped_release released;
     return work();
   }
-  auto& abandoned = immortal<Abandoned>();
+  Abandoned& abandoned = instance(abandoned_of_process);
   const auto shared = std::make_shared<Work>(std::move(work));
   abandoned.add();
   std::thread([shared, &abandoned] {
@@ -191,7 +196,7 @@ void run_abandonable(std::function<void()> work) {
 }
 
 void wait_for_abandoned() {
-  auto& abandoned = immortal<Abandoned>();
+  Abandoned& abandoned = instance(abandoned_of_process);
   bool done = false;
   while (!done) {
     {
@@ -202,8 +207,9 @@ void wait_for_abandoned() {
   }
 }
 
-void forget_interrupt_watch() noexcept {
+void forget_threads() noexcept {
   watch_of_process.store(nullptr);
+  abandoned_of_process.store(nullptr);
   scope_is_open = false;
 }
 

@@ -39,7 +39,7 @@ void run_abandonable(std::function<void()> work);
 /// Waits for works that were left to themselves. At the end of the process.
 void wait_for_abandoned();
 
-/// In a forked child, where no watch is running any more.
-void forget_interrupt_watch() noexcept;
+/// In a forked child, where none of the parent's other threads are.
+void forget_threads() noexcept;
 
 }  // namespace modelrun::python

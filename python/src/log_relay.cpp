@@ -34,6 +34,8 @@ void pass_on(LogLevel level, std::string_view line) {
         .attr("getLogger")("modelrun")
         .attr("log")(python_level(level), "%s", text);
   } catch (nb::python_error& error) {
+    // Ctrl-C came while the logger ran: it is the caller's, and comes again.
+    if (error.matches(PyExc_KeyboardInterrupt)) return PyErr_SetInterrupt();
     error.discard_as_unraisable("modelrun's logger");
   }
 }

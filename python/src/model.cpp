@@ -11,6 +11,7 @@
 #include "modelrun/exported_model.h"
 #include "outputs.h"
 #include "process.h"
+#include "python_backend.h"
 #include "torch_output.h"
 
 namespace modelrun::python {
@@ -64,8 +65,9 @@ class OfThisProcess {
   unsigned forks_ = fork_count();
 };
 
-nb::object to_outputs(const Value& value, Arrays arrays, TorchOutputs& torch) {
-  return arrays == Arrays::torch ? torch.build(value)
+nb::object to_outputs(const Value& value, Arrays arrays, State& state) {
+  if (!state.traced.recorded()) return to_mapping(value, arrays);
+  return arrays == Arrays::torch ? state.torch_outputs.build(value)
                                  : to_python(value, arrays);
 }
 
@@ -76,8 +78,9 @@ auto run_released(Run&& run) {
   try {
     const nb::gil_scoped_release released;
     return run(scope.token());
-  } catch (const BackendError&) {
+  } catch (const BackendError& error) {
     scope.raise_if_interrupted();
+    raise_pending_error(error.what());
     throw;
   }
 }
@@ -93,7 +96,7 @@ class Bound {
     const auto call = call_.get();
     const Value outputs = run_released(
         [&call](const std::stop_token& stop) { return (*call)(stop); });
-    return to_outputs(outputs, arrays_, state_.get()->torch_outputs);
+    return to_outputs(outputs, arrays_, *state_.get());
   }
 
  private:
@@ -125,7 +128,7 @@ class Model {
                            .share_outputs = arguments.share_outputs(),
                            .stop = std::move(stop)});
     });
-    return to_outputs(outputs, arguments.arrays(), state->torch_outputs);
+    return to_outputs(outputs, arguments.arrays(), *state);
   }
 
   [[nodiscard]] Bound bind(const nb::args& args,
@@ -249,19 +252,26 @@ void register_model(nb::module_& module) {
           },
           nb::arg("name"))
       .def("replace", &Model::replace, nb::arg("other"))
-      .def("describe",
-           [](const Model& self) {
-             return describe_program(self.model().program());
-           })
+      .def(
+          "describe",
+          [](const Model& self) {
+            return describe_program(self.model().program());
+          },
+          nb::sig("def describe(self) -> dict[str, typing.Any]"))
       .def_prop_ro("export_format",
                    [](const Model& self) { return self.model().format(); })
       .def("dtype_name",
            [](const Model& self) { return name(self.model().dtype()); })
       .def("device_name",
            [](const Model& self) { return to_string(self.model().device()); })
-      .def("config_dict", &Model::config)
-      .def("generation_config_dict", &Model::generation_config)
-      .def("report", &Model::report, "What runs where, for each component.")
+      .def("config_dict", &Model::config,
+           nb::sig("def config_dict(self) -> dict[str, typing.Any] | None"))
+      .def("generation_config_dict", &Model::generation_config,
+           nb::sig("def generation_config_dict(self) -> "
+                   "dict[str, typing.Any] | None"))
+      .def("report", &Model::report,
+           nb::sig("def report(self) -> dict[str, typing.Any]"),
+           "What runs where, for each component.")
       .def("save", &Model::save, nb::arg("directory"))
       .def("warmup", &Model::warmup,
            "Runs every component once, so that the first real call pays for "
@@ -271,7 +281,13 @@ void register_model(nb::module_& module) {
              nb::arg("backend") = "", nb::arg("device") = nb::none(),
              nb::arg("threads") = nb::none(), nb::arg("runtime_path") = "",
              nb::arg("check_recorded_shapes") = true,
-             nb::arg("options") = nb::dict());
+             nb::arg("options") = nb::dict(),
+             nb::sig("def load(path: str, *, subfolder: str = '', "
+                     "file_name: str = '', backend: str = '', "
+                     "device: str | None = None, threads: int | None = None, "
+                     "runtime_path: str = '', "
+                     "check_recorded_shapes: bool = True, "
+                     "options: dict[str, typing.Any] = {}) -> Model"));
 }
 
 }  // namespace modelrun::python

@@ -184,26 +184,40 @@ nb::object to_python(const Value& value, Arrays arrays) {
   return nb::cast(OutputsObject(value, arrays));
 }
 
+nb::object to_mapping(const Value& value, Arrays arrays) {
+  return nb::cast(OutputsObject(value, arrays));
+}
+
 void register_outputs(nb::module_& module) {
   nb::class_<OutputsObject>(
       module, "Outputs", nb::type_slots(kSlots),
       "The outputs of a call, or an object within them, read by attribute, key "
       "or position. It can be passed to the next call as it is.")
-      .def("__getitem__", &OutputsObject::at, nb::arg("key"))
+      .def("__getitem__", &OutputsObject::at, nb::arg("key"),
+           nb::sig("def __getitem__(self, key: str | int | slice, /) -> "
+                   "typing.Any"))
       .def("__len__", &OutputsObject::size)
       .def("__contains__",
            [](const OutputsObject& self, nb::handle key) {
              return PyUnicode_Check(key.ptr()) != 0 &&
                     self.find(text_of(key.ptr())) < self.size();
            })
-      .def("__iter__",
-           [](const OutputsObject& self) { return nb::iter(self.keys()); })
-      .def("__dir__", &OutputsObject::keys)
-      .def("keys", &OutputsObject::keys)
-      .def("values", &OutputsObject::values)
-      .def("items", &OutputsObject::items)
-      .def("get", &get, nb::arg("key"), nb::arg("default") = nb::none())
+      .def(
+          "__iter__",
+          [](const OutputsObject& self) { return nb::iter(self.keys()); },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[str]"))
+      .def("__dir__", &OutputsObject::keys,
+           nb::sig("def __dir__(self) -> list[str]"))
+      .def("keys", &OutputsObject::keys, nb::sig("def keys(self) -> list[str]"))
+      .def("values", &OutputsObject::values,
+           nb::sig("def values(self) -> list[typing.Any]"))
+      .def("items", &OutputsObject::items,
+           nb::sig("def items(self) -> list[tuple[str, typing.Any]]"))
+      .def("get", &get, nb::arg("key"), nb::arg("default") = nb::none(),
+           nb::sig("def get(self, key: str, default: typing.Any = None) -> "
+                   "typing.Any"))
       .def("to_tuple", &OutputsObject::to_tuple,
+           nb::sig("def to_tuple(self) -> tuple[typing.Any, ...]"),
            "The outputs in the source model's order.")
       .def_prop_ro(
           "class_name",

@@ -16,7 +16,7 @@ std::atomic<unsigned> forks{0};
 
 void after_fork_in_child() {
   forks.fetch_add(1, std::memory_order_relaxed);
-  forget_interrupt_watch();
+  forget_threads();
 }
 
 }  // namespace

@@ -187,8 +187,10 @@ void register_tensor(nb::module_& module) {
                    [](const Tensor& self) { return name(self.dtype()); })
       .def_prop_ro("device",
                    [](const Tensor& self) { return to_string(self.device()); })
-      .def_prop_ro("shape", &shape_of)
-      .def("numpy", &to_numpy, "A numpy array on the same memory.")
+      .def_prop_ro("shape", &shape_of,
+                   nb::sig("def shape(self) -> tuple[int, ...]"))
+      .def("numpy", &to_numpy, nb::sig("def numpy(self) -> typing.Any"),
+           "A numpy array on the same memory.")
       .def(
           "__dlpack__",
           [](const Tensor& self, nb::object, nb::object max_version, nb::object,
@@ -196,7 +198,8 @@ void register_tensor(nb::module_& module) {
           nb::kw_only(), nb::arg("stream") = nb::none(),
           nb::arg("max_version") = nb::none(),
           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
-      .def("__dlpack_device__", &dlpack_device)
+      .def("__dlpack_device__", &dlpack_device,
+           nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
       .def("__repr__", [](const Tensor& self) {
         return "modelrun.Tensor(" + to_string(self) + ")";
       });

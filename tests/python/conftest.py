@@ -55,7 +55,7 @@ without_torch = pytest.mark.skipif(is_installed("torch"),
 def run_python(text, *, code=0, **variables):
     """Runs a program in a Python of its own, and returns what it prints."""
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(text)], text=True, timeout=120,
+        [sys.executable, "-c", textwrap.dedent(text)], text=True, timeout=90,
         capture_output=True, cwd=REPOSITORY,
         env={**os.environ, **variables}, check=False)
     assert done.returncode == code, done.stdout + done.stderr
