@@ -47,7 +47,7 @@ void warm_up(const ModelRunner& runner, const Component& component) {
   const auto values = symbol_values(plan, component);
   std::vector<Kwarg> kwargs;
   for (const InputSlot& slot : plan.slots()) {
-    if (slot.kind == MODELRUN_STATE) continue;
+    if (slot.kind == MODELRUN_STATE || slot.constant.defined()) continue;
     Shape shape = Shape::of_rank(slot.dims.size());
     for (std::size_t axis = 0; axis < slot.dims.size(); ++axis) {
       shape[axis] = slot.dims[axis].evaluate(values).value_or(1);

@@ -63,7 +63,10 @@ InputBinder::InputBinder(const InputPlan& plan, Device device,
       converted_(plan.slots().size()) {}
 
 std::span<const Tensor* const> InputBinder::bind(Kwargs kwargs) {
-  std::fill(inputs_.begin(), inputs_.end(), nullptr);
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    const Tensor& constant = plan_.slots()[i].constant;
+    inputs_[i] = constant.defined() ? &constant : nullptr;
+  }
   dropped_.clear();
   for (const Kwarg& kwarg : kwargs) bind_kwarg(kwarg);
   check_complete(kwargs);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "modelrun/error.h"
+#include "runner/scalar_tensor.h"
 
 namespace modelrun {
 namespace {
@@ -115,7 +116,13 @@ void InputPlan::add_kwargs(const Metadata* metadata) {
     const Structure* leaf =
         in_spec_ != nullptr ? in_spec_->find_path(path) : nullptr;
     const bool nested = leaf != nullptr && in_spec_->find(path) == nullptr;
-    if (!nested) plan(path).slot = i;
+    if (nested) continue;
+    KwargPlan& kwarg = plan(path);
+    kwarg.slot = i;
+    if (kwarg.constant && slots_[i].ranked && slots_[i].dims.empty()) {
+      slots_[i].constant =
+          scalar_tensor(*kwarg.constant, slots_[i].dtype, path);
+    }
   }
 }
 

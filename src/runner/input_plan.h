@@ -15,6 +15,7 @@
 #include "backend/backend.h"
 #include "modelrun/dtype.h"
 #include "modelrun/structure.h"
+#include "modelrun/tensor.h"
 
 namespace modelrun {
 
@@ -32,6 +33,9 @@ struct InputSlot {
   std::vector<SymbolicDim> dims;
   /// Values must be 0..rows-1: they index an embedding of so many rows.
   std::optional<std::int64_t> rows;
+  /// What every call gives: a number that is part of the program, which lists
+  /// an input for it all the same. Undefined for all other inputs.
+  Tensor constant;
 };
 
 /// An input, by its name in the program, and the rows that it indexes.
