@@ -4,8 +4,11 @@
 #include <cmath>
 #include <cstdint>
 #include <fstream>
+#include <span>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "support/tensor_difference.h"
 
@@ -31,6 +34,17 @@ Json safetensors_metadata(const std::filesystem::path& file) {
   if (!stream) throw std::runtime_error("no header in " + file.string());
   const std::string text = Json::parse(header)["__metadata__"]["modelrun"];
   return Json::parse(text);
+}
+
+// Says float32 wherever a tree names a 16-bit float dtype.
+void name_float32(Json& node) {
+  if (node.is_object() && node.contains("dtype")) {
+    const bool is_half =
+        node["dtype"] == "bfloat16" || node["dtype"] == "float16";
+    if (is_half) node["dtype"] = "float32";
+  }
+  if (!node.is_structured()) return;
+  for (Json& child : node) name_float32(child);
 }
 
 Scalar scalar_of(const Json& json) {
@@ -253,6 +267,22 @@ std::vector<Kwarg> as_kwargs(const NamedValues& values) {
   std::vector<Kwarg> kwargs;
   for (const auto& [name, value] : values) kwargs.push_back({name, value});
   return kwargs;
+}
+
+Golden with_float32(Golden golden) {
+  name_float32(golden.tree);
+  for (auto& [name, value] : golden.tensors) {
+    const Tensor tensor = value.tensor();
+    const bool is_half =
+        tensor.dtype() == DType::bfloat16 || tensor.dtype() == DType::float16;
+    if (!is_half) continue;
+    std::vector<float> values;
+    for (const double each : as_doubles(tensor)) {
+      values.push_back(static_cast<float>(each));
+    }
+    value = Tensor::from(std::span<const float>(values), tensor.shape());
+  }
+  return golden;
 }
 
 std::string difference(const Value& outputs, const Golden& golden,

@@ -59,6 +59,10 @@ struct Golden {
 };
 [[nodiscard]] Golden load_golden(const std::filesystem::path& file);
 
+/// The golden with float32 in place of its 16-bit floats: OpenVINO's exporter
+/// makes the inputs and outputs of such a model float32.
+[[nodiscard]] Golden with_float32(Golden golden);
+
 /// The kwargs of a golden input, nested as the tree says.
 [[nodiscard]] NamedValues nested_kwargs(const Golden& golden);
 /// The same, each leaf a kwarg of its own.

@@ -281,6 +281,7 @@ FIXTURES = [
         cases=static_cache_cases,
         shapes=STATIC_CACHE_SHAPES,
         generation_config=static_cache,
+        options={"openvino": {"stateful": False}},
         baked=dict.fromkeys(("prefill", "decode"), {"batch_size": 2}),
         notes="a StaticCache of 16 positions",
     ),
