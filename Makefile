@@ -16,21 +16,24 @@ CONFIGURE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccach
 SOURCES = $(shell find benchmarks cli examples include src tests \
             -name '*.h' -o -name '*.cpp')
 
-.PHONY: help setup build run test sanitize lint format tidy bench install clean
+.PHONY: help setup configure build run test sanitize conformance conformance-ci lint format tidy bench install clean
 
 help: ## Say what there is
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
 	  while IFS=$$'\t' read -r name text; do \
-	    printf 'make %-9s %s\n' "$$name" "$$text"; done
+	    printf 'make %-14s %s\n' "$$name" "$$text"; done
 
 setup: ## Install the system packages that are missing
 	@scripts/setup.sh
 
-build: setup ## Build the library, the command, the tests and the benchmarks
+configure: setup
 	@cmake --preset release $(CONFIGURE) --log-level=WARNING
+
+build: configure ## Build the library, the command, the tests and the benchmarks
 	@cmake --build --preset release
 
-run: build $(VENV)/.made $(MINILM)/.made ## Show similarities of a few sentences
+run: configure $(VENV)/.made $(MINILM)/.made ## Show similarities of a few sentences
+	@cmake --build --preset release --target modelrun_cli modelrun_onnxruntime
 	@$(RUNTIMES) build/bin/modelrun similar $(MINILM) \
 	  "A man is eating food." \
 	  "Someone is having a meal." \
@@ -46,6 +49,12 @@ test: build $(VENV)/.made $(MINILM)/.made ## Run all tests that need no torch
 
 sanitize: setup $(VENV)/.made ## Run the tests and the fuzzers under sanitizers
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/sanitize.sh $(CONFIGURE)
+
+conformance: setup build/conformance/venv/.made ## Compare fresh exports in every format with eager
+	@scripts/conformance.sh --table docs/conformance.md
+
+conformance-ci: setup build/conformance/venv/.made ## The part of it that each commit passes
+	@scripts/conformance.sh --ci
 
 lint: build/lint-venv/.made ## Check the format of the sources
 	@build/lint-venv/bin/clang-format --dry-run -Werror $(SOURCES)
@@ -76,6 +85,11 @@ PIP = bin/python -m pip --quiet --disable-pip-version-check
 $(VENV)/.made: requirements/run.txt | setup
 	@python3 -m venv --clear $(VENV)
 	@$(VENV)/$(PIP) install --no-deps --require-hashes -r $<
+	@touch $@
+
+build/conformance/venv/.made: requirements/conformance.txt | setup
+	@python3 -m venv --clear build/conformance/venv
+	@build/conformance/venv/$(PIP) install --no-deps -r $<
 	@touch $@
 
 build/lint-venv/.made: requirements/lint.txt | setup
