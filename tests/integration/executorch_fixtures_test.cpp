@@ -65,7 +65,7 @@ class ExecuTorchFixtures : public ExecuTorchTest,
     for (std::size_t i = 0; i < call.signature.input_count; ++i) {
       const modelrun_port& port = call.signature.inputs[i];
       const auto position = std::stoul(std::string(port.name).substr(1));
-      call.input(i, View(inputs.tensor(paths.at(position)), port.dtype));
+      call.input(i, view_of(inputs.tensor(paths.at(position)), port.dtype));
     }
   }
 

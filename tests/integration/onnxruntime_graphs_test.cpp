@@ -82,9 +82,7 @@ TEST_F(OnnxRuntimeGraphs, GiveTheirRecordedOutputs) {
     const std::string name = entry["file"];
     if (entry["cases"].empty()) continue;
     SCOPED_TRACE(name);
-    modelrun_session* session = nullptr;
-    require_ok(try_load(graphs + name, R"({"threads": 1})", &session));
-    sessions.push_back(session);
+    auto* session = load(graphs + name);
     for (const Json& one : entry["cases"]) run_case(session, one);
     cases += entry["cases"].size();
   }

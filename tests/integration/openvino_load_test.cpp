@@ -24,16 +24,13 @@ std::string read_text(const fs::path& file) {
 
 class OpenVinoLoad : public OpenVinoTest {
  protected:
-  Json described(modelrun_session* session) {
-    return Json::parse(describe(session));
-  }
   Result refused(const std::string& options) {
     Result result = try_load(kBert, options);
     EXPECT_NE(result.status, MODELRUN_OK) << options;
     return result;
   }
   /// The hidden state of one token.
-  static Floats run_bert(modelrun_session* session) {
+  Floats run_bert(modelrun_session* session) {
     Call call(session);
     std::vector<std::int64_t> ids{15}, mask{1};
     const auto& ports = signature(session);
@@ -46,7 +43,7 @@ class OpenVinoLoad : public OpenVinoTest {
 };
 
 TEST_F(OpenVinoLoad, BackendDescribesItself) {
-  const Json text = described(nullptr);
+  const Json text = describe(nullptr);
   EXPECT_EQ(text["runtime"], "openvino");
   EXPECT_EQ(text["version"], runtime().version);
   EXPECT_TRUE(
@@ -58,18 +55,18 @@ TEST_F(OpenVinoLoad, BackendDescribesItself) {
 }
 
 TEST_F(OpenVinoLoad, SessionDescribesWhatRunsWhere) {
-  const Json text = described(load(kBert, R"({"threads": 2})"));
+  const Json text = describe(load(kBert, R"({"threads": 2})"));
   EXPECT_EQ(text["device"], "cpu");
   EXPECT_EQ(text["threads"], 2);
   EXPECT_EQ(text["precision"], "float32");
   EXPECT_EQ(text["dynamic_quantization_group_size"], "0");
-  EXPECT_EQ(described(load(kBert))["threads"], 1);
+  EXPECT_EQ(describe(load(kBert))["threads"], 1);
 }
 
 // It computes in bfloat16 by itself where the processor can.
 TEST_F(OpenVinoLoad, PrecisionIsTheExportsUnlessAskedOtherwise) {
   const auto precision = [&](const fs::path& path, const char* options) {
-    return described(load(path, options))["precision"].get<std::string>();
+    return describe(load(path, options))["precision"].get<std::string>();
   };
   const char* faster =
       R"({"config": {"INFERENCE_PRECISION_HINT": "bf16"}, "threads": 1})";
@@ -100,8 +97,8 @@ TEST_F(OpenVinoLoad, Bfloat16OnnxRuns) {
 }
 
 TEST_F(OpenVinoLoad, AutoIsADeviceBeforeItIsCompiledFor) {
-  const Json text = described(load(kBert, R"({"device": "auto"})"));
-  const Json devices = described(nullptr)["devices"];
+  const Json text = describe(load(kBert, R"({"device": "auto"})"));
+  const Json devices = describe(nullptr)["devices"];
   EXPECT_NE(std::find(devices.begin(), devices.end(), text["device"]),
             devices.end());
   EXPECT_EQ(text["precision"], "float32");
@@ -137,7 +134,7 @@ TEST_F(OpenVinoLoad, UnknownPropertyIsNamed) {
 }
 
 TEST_F(OpenVinoLoad, ConfigGoesOverEverything) {
-  const Json text = described(
+  const Json text = describe(
       load(kBert, R"({"threads": 2, "config": {"INFERENCE_NUM_THREADS": 1}})"));
   EXPECT_EQ(text["threads"], 1);
 }
@@ -147,17 +144,17 @@ TEST_F(OpenVinoLoad, RepairsAreListedAndCanBeLeftOut) {
       kModels / "t5-generation/openvino/openvino_decode.xml";
   const auto* kept = "past_key_values.cross_attention_cache.layers.0.keys";
   auto* session = load(decode);
-  EXPECT_EQ(described(session)["repairs"]["kept_state_length"], 4);
+  EXPECT_EQ(describe(session)["repairs"]["kept_state_length"], 4);
   const auto dims = [&](modelrun_session* of) {
     const auto& ports = signature(of);
     return ports.states[index_of(ports.states, ports.state_count, kept)].dims;
   };
   EXPECT_EQ(dims(session)[2], -1);
   session = load(decode, R"({"skip_repairs": ["kept_state_length"]})");
-  EXPECT_FALSE(described(session)["repairs"].contains("kept_state_length"));
+  EXPECT_FALSE(describe(session)["repairs"].contains("kept_state_length"));
   EXPECT_EQ(dims(session)[2], 7);
   const auto plain = load(kModels / "constants/openvino/openvino_model.xml");
-  EXPECT_EQ(described(plain)["repairs"], Json::object());
+  EXPECT_EQ(describe(plain)["repairs"], Json::object());
 }
 
 TEST_F(OpenVinoLoad, MissingFileIsNotFound) {

@@ -220,11 +220,11 @@ TEST_F(OpenVinoState, RowsDoNotComeFromACounter) {
 
 // The runtime's own choice is 8 bits.
 TEST_F(OpenVinoState, CacheKeepsTheExportsPrecisionUnlessAskedOtherwise) {
-  EXPECT_TRUE(has(describe(session), R"("kv_cache_precision":"float32")"));
+  EXPECT_TRUE(describe(session)["kv_cache_precision"] == "float32");
   session =
       load(kFixtures + "/llama-decode-stateful/openvino/openvino_model.xml",
            R"({"threads": 1, "config": {"KV_CACHE_PRECISION": "u8"}})");
-  EXPECT_TRUE(has(describe(session), R"("kv_cache_precision":"uint8")"));
+  EXPECT_TRUE(describe(session)["kv_cache_precision"] == "uint8");
 }
 
 // A failed run leaves its shapes in the graph that all requests run.

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <stdlib.h>
-
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "backend/runtime_library.h"
 #include "modelrun/backends.h"
@@ -47,9 +43,8 @@ class Call : public plugin_test::Call {
   }
 };
 
-/// A backend on the runtime that the library finds, and a folder for programs;
-/// skips without one.
-class OpenVinoTest : public ::testing::Test {
+/// Skips without a runtime and a plugin for it.
+class OpenVinoTest : public PluginTest {
  protected:
   void SetUp() override {
     if (runtime().library.empty()) {
@@ -59,39 +54,9 @@ class OpenVinoTest : public ::testing::Test {
     if (!std::filesystem::exists(plugin_file())) {
       GTEST_SKIP() << "no plugin for OpenVINO " << runtime().version;
     }
-    host = std::make_unique<Host>(runtime().library.c_str());
-    require_ok(call(openvino_table().backend_create, &host->host, &backend));
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "modelrun-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder = pattern;
-  }
-  void TearDown() override {
-    close();
-    if (!folder.empty()) std::filesystem::remove_all(folder);
+    start(openvino_table(), runtime().library);
   }
 
-  /// Releases everything but what was fetched.
-  void close() {
-    for (auto* session : sessions) openvino_table().session_destroy(session);
-    sessions.clear();
-    if (backend != nullptr) openvino_table().backend_destroy(backend);
-    backend = nullptr;
-  }
-
-  Result try_load(const std::filesystem::path& path,
-                  const std::string& options = R"({"threads": 1})") {
-    modelrun_session* session = nullptr;
-    Result result = call(openvino_table().session_create, backend, path.c_str(),
-                         options.c_str(), &session);
-    if (session != nullptr) sessions.push_back(session);
-    return result;
-  }
-  modelrun_session* load(const std::filesystem::path& path,
-                         const std::string& options = R"({"threads": 1})") {
-    require_ok(try_load(path, options));
-    return sessions.back();
-  }
   /// Writes `text` to a file of this name and loads it.
   modelrun_session* load_text(
       const std::string& text, const std::string& name = "model.xml",
@@ -99,21 +64,6 @@ class OpenVinoTest : public ::testing::Test {
     std::ofstream(folder / name, std::ios::binary) << text;
     return load(folder / name, options);
   }
-  static const modelrun_signature& signature(modelrun_session* session) {
-    return *openvino_table().session_signature(session);
-  }
-  std::string describe(modelrun_session* session) {
-    Result result;
-    std::string text;
-    const modelrun_sink sink = sink_to(text);
-    require_ok(call(openvino_table().describe, backend, session, &sink));
-    return text;
-  }
-
-  std::unique_ptr<Host> host;
-  modelrun_backend* backend = nullptr;
-  std::vector<modelrun_session*> sessions;
-  std::filesystem::path folder;
 };
 
 /// Where a port of this name is.

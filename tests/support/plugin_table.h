@@ -4,10 +4,13 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <modelrun/backend.h>
+#include <stdlib.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -25,6 +28,18 @@ inline const modelrun_backend_table& open_table(const std::string& file) {
       dlsym(library, MODELRUN_BACKEND_ENTRY));
   if (entry == nullptr) throw std::runtime_error(dlerror());
   return *entry();
+}
+
+/// The plugin that was built for a release of this runtime; empty when none
+/// was.
+inline std::filesystem::path built_plugin(const std::string& name) {
+  const std::string prefix = "modelrun_" + name + "-";
+  for (const auto& entry :
+       std::filesystem::directory_iterator(MODELRUN_PLUGIN_DIR)) {
+    const auto file = entry.path().filename().string();
+    if (file.starts_with(prefix)) return entry.path();
+  }
+  return {};
 }
 
 inline void append_text(void* context, const char* text, std::size_t length) {
@@ -59,8 +74,11 @@ inline void require_ok(const Result& result) {
 
 /// A host that keeps what is logged.
 struct Host {
+  /// `path` may be NULL.
   explicit Host(const char* path)
-      : host{sizeof(modelrun_host), this, log, path} {}
+      : library(path == nullptr ? "" : path),
+        host{sizeof(modelrun_host), this, log,
+             path == nullptr ? nullptr : library.c_str()} {}
   static void log(void* context, modelrun_log_level level, const char* text,
                   std::size_t length) {
     auto* self = static_cast<Host*>(context);
@@ -69,6 +87,7 @@ struct Host {
     self->lines.emplace_back(text, length);
   }
 
+  std::string library;
   modelrun_host host;
   std::mutex mutex;
   std::vector<modelrun_log_level> levels;
@@ -167,6 +186,63 @@ class Call {
 
   const modelrun_backend_table& table;
   modelrun_request* request = nullptr;
+};
+
+/// A backend, its sessions, and a folder for files. A plugin's own fixture
+/// calls `start` where there is a runtime, and skips where there is none.
+class PluginTest : public ::testing::Test {
+ protected:
+  void start(const modelrun_backend_table& used, const std::string& library) {
+    backend_table = &used;
+    host = std::make_unique<Host>(library.c_str());
+    require_ok(call(backend_table->backend_create, &host->host, &backend));
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "modelrun-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder = pattern;
+  }
+  void TearDown() override {
+    close();
+    if (!folder.empty()) std::filesystem::remove_all(folder);
+  }
+
+  /// Releases everything but what was fetched.
+  void close() {
+    for (auto* session : sessions) backend_table->session_destroy(session);
+    sessions.clear();
+    if (backend != nullptr) backend_table->backend_destroy(backend);
+    backend = nullptr;
+  }
+
+  Result try_load(const std::filesystem::path& path,
+                  const std::string& options = "{}") {
+    modelrun_session* session = nullptr;
+    Result result = call(backend_table->session_create, backend, path.c_str(),
+                         options.c_str(), &session);
+    if (session != nullptr) sessions.push_back(session);
+    return result;
+  }
+  modelrun_session* load(const std::filesystem::path& path,
+                         const std::string& options = R"({"threads": 1})") {
+    require_ok(try_load(path, options));
+    return sessions.back();
+  }
+  const modelrun_signature& signature(modelrun_session* session) const {
+    return *backend_table->session_signature(session);
+  }
+  /// Of a session, or of the backend (NULL).
+  nlohmann::json describe(modelrun_session* session) {
+    std::string text;
+    const modelrun_sink sink = sink_to(text);
+    require_ok(call(backend_table->describe, backend, session, &sink));
+    return nlohmann::json::parse(text);
+  }
+
+  const modelrun_backend_table* backend_table = nullptr;
+  std::unique_ptr<Host> host;
+  modelrun_backend* backend = nullptr;
+  std::vector<modelrun_session*> sessions;
+  std::filesystem::path folder;
 };
 
 }  // namespace modelrun::plugin_test
