@@ -72,6 +72,8 @@ bench: build $(VENV)/.made ## Measure what a call costs
 	@$(RUNTIMES) build/bin/call_overhead
 	@! test -x build/bin/executorch_overhead \
 	  || $(RUNTIMES) build/bin/executorch_overhead
+	@! test -x build/bin/openvino_overhead \
+	  || $(RUNTIMES) build/bin/openvino_overhead
 
 install: build ## Install to PREFIX (/usr/local)
 	@cmake --install build --prefix "$(PREFIX)"

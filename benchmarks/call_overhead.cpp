@@ -3,13 +3,11 @@
 // [1, 4], one thread, through ONNX Runtime's C API as its fastest binding has
 // it, through `model(...)` and through `bind()`, in one process.
 //
-// The last two lines of the output are the ones that count: microseconds per
-// call above the C API.
+// The last lines of the output are the ones that count: microseconds per call
+// above the C API.
 #include <benchmark/benchmark.h>
 #include <dlfcn.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -17,13 +15,13 @@
 
 #include "modelrun/modelrun.h"
 #include "onnxruntime_c_api.h"
+#include "overhead.h"
 
 namespace {
 
 using modelrun::ExportedModel;
-using modelrun::Tensor;
-
-constexpr const char* kProgram = MODELRUN_TEST_MODELS "/graphs/tiny_add.onnx";
+using modelrun::benchmarks::add_kwargs;
+using modelrun::benchmarks::kAddProgram;
 
 // One session of the graph through the C API, its buffers bound once.
 class RawSession {
@@ -39,7 +37,7 @@ class RawSession {
     OrtSessionOptions* options = nullptr;
     check(api_->CreateSessionOptions(&options));
     check(api_->SetIntraOpNumThreads(options, 1));
-    check(api_->CreateSession(env_, kProgram, options, &session_));
+    check(api_->CreateSession(env_, kAddProgram, options, &session_));
     api_->ReleaseSessionOptions(options);
     read_names();
     bind();
@@ -106,18 +104,8 @@ class RawSession {
 
 ExportedModel& model() {
   static ExportedModel instance =
-      ExportedModel::from_pretrained(kProgram, {.threads = 1});
+      ExportedModel::from_pretrained(kAddProgram, {.threads = 1});
   return instance;
-}
-
-std::vector<modelrun::Kwarg> kwargs() {
-  static const Tensor x = Tensor::from<float>({1, 2, 3, 4}, {1, 4});
-  std::vector<modelrun::Kwarg> kwargs;
-  static const auto description = modelrun::inspect(kProgram);
-  for (const auto& input : description.components[0].inputs) {
-    kwargs.push_back({input.name, x});
-  }
-  return kwargs;
 }
 
 void raw_c_api(benchmark::State& state) {
@@ -126,12 +114,12 @@ void raw_c_api(benchmark::State& state) {
 }
 
 void model_call(benchmark::State& state) {
-  const auto arguments = kwargs();
+  const auto arguments = add_kwargs();
   for (auto _ : state) benchmark::DoNotOptimize(model()(arguments));
 }
 
 void bound_call(benchmark::State& state) {
-  auto bound = model().bind(kwargs());
+  auto bound = model().bind(add_kwargs());
   for (auto _ : state) benchmark::DoNotOptimize(bound());
 }
 
@@ -139,48 +127,15 @@ BENCHMARK(raw_c_api);
 BENCHMARK(model_call);
 BENCHMARK(bound_call);
 
-// The median of many short rounds, the three taken in turns, so that a noisy
-// machine disturbs all of them alike.
-void report_overhead() {
-  using Clock = std::chrono::steady_clock;
-  constexpr int kRounds = 400;
-  constexpr int kCalls = 250;
-  RawSession session;
-  auto bound = model().bind(kwargs());
-  const auto arguments = kwargs();
-  const auto measure = [](auto&& call) {
-    const auto start = Clock::now();
-    for (int i = 0; i < kCalls; ++i) call();
-    const std::chrono::duration<double, std::micro> time = Clock::now() - start;
-    return time.count() / kCalls;
-  };
-  std::vector<double> model_more;
-  std::vector<double> bound_more;
-  for (int round = 0; round < kRounds; ++round) {
-    const double raw = measure([&] { session.run(); });
-    model_more.push_back(
-        measure([&] { benchmark::DoNotOptimize(model()(arguments)); }) - raw);
-    bound_more.push_back(measure([&] { benchmark::DoNotOptimize(bound()); }) -
-                         raw);
-  }
-  const auto median = [](std::vector<double>& values) {
-    std::nth_element(values.begin(), values.begin() + kRounds / 2,
-                     values.end());
-    return values[kRounds / 2];
-  };
-  std::printf("model(...) above the C API: %.2f us (aim: at most 2)\n",
-              median(model_more));
-  std::printf("bound()    above the C API: %.2f us (aim: at most 0.5)\n",
-              median(bound_more));
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();
-  report_overhead();
+  RawSession session;
+  modelrun::benchmarks::report_overhead(model(), "ONNX Runtime's C API",
+                                        [&] { session.run(); });
   benchmark::Shutdown();
   return 0;
 }
