@@ -43,7 +43,8 @@ std::vector<fs::path> plugin_folders() {
   if (!file.empty()) {
     const fs::path folder = file.parent_path();
     folders.push_back(folder / "modelrun");
-    folders.push_back(folder.parent_path() / "lib" / "modelrun");
+    const fs::path installed = folder.parent_path() / "lib" / "modelrun";
+    if (installed != folders.back()) folders.push_back(installed);
   }
   return folders;
 }
@@ -139,8 +140,10 @@ fs::path find_release_plugin(const fs::path& plugin, const std::string& backend,
   throw NotFound("plugin of backend '" + backend + "' not found: no " +
                  plugin.stem().string() + "-<release>" +
                  plugin.extension().string() + " in " + joined(folders) +
-                 "; name its folder with the environment variable "
-                 "MODELRUN_PLUGIN_PATH");
+                 "; build modelrun, or its Python package modelrun-" + backend +
+                 ", where " + backend + " " + runtime.version +
+                 " is installed, or name the folder with the environment "
+                 "variable MODELRUN_PLUGIN_PATH");
 }
 
 OpenedPlugin open_plugin(const fs::path& file) {

@@ -99,6 +99,11 @@ inline Message int_attribute(const std::string& name, std::int64_t value) {
       .number(20, 2);
 }
 
+inline Message text_attribute(const std::string& name,
+                              const std::string& value) {
+  return Message().bytes(1, name).bytes(4, value).number(20, 3);
+}
+
 inline Message graph_attribute(const std::string& name, const Message& graph) {
   return Message().bytes(1, name).message(6, graph).number(20, 5);
 }

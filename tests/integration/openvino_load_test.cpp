@@ -219,5 +219,32 @@ TEST_F(OpenVinoLoad, NothingIsPrinted) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
+TEST_F(OpenVinoLoad, ResizeThatIsLeftUnsmoothedIsRefusedByName) {
+  using namespace onnxruntime_test;
+  const auto image = tensor_type(kFloat, {1, 3, 11, 13});
+  const auto resize = [&](const char* mode) {
+    return Graph{.inputs = {{"pixels", image}},
+                 .outputs = {{"smaller", tensor_type(kFloat, {1, 3, 5, 7})}},
+                 .nodes = {{"Resize",
+                            {"pixels", "", "", "sizes"},
+                            {"smaller"},
+                            {int_attribute("antialias", 1),
+                             text_attribute("mode", mode)}}},
+                 .initializers = {initializer("sizes", kInt64, {4},
+                                              raw<std::int64_t>({1, 3, 5, 7}))}}
+        .text();
+  };
+  write_file(folder / "cubic.onnx", resize("cubic"));
+  const Result result = try_load(folder / "cubic.onnx");
+  EXPECT_EQ(result.status, MODELRUN_UNSUPPORTED);
+  EXPECT_EQ(result.text,
+            "OpenVINO cannot run node 'smaller': it leaves the antialiasing of "
+            "a cubic resize out; run the program on ONNX Runtime, or export "
+            "the model in the format openvino, where the resize is written "
+            "out");
+  write_file(folder / "linear.onnx", resize("linear"));
+  load(folder / "linear.onnx");
+}
+
 }  // namespace
 }  // namespace modelrun::openvino_test

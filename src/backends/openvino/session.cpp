@@ -11,6 +11,7 @@
 #include "backends/openvino/compile_options.h"
 #include "backends/openvino/element_type.h"
 #include "backends/openvino/narrow_integers.h"
+#include "backends/openvino/unsupported_nodes.h"
 
 namespace modelrun::openvino {
 namespace {
@@ -48,6 +49,7 @@ Session::Session(std::shared_ptr<const Runtime> runtime,
       options_(options),
       path_(path),
       model_(read_model(*runtime_, path)) {
+  refuse_unsupported_nodes(*model_);
   repairs_ = call(MODELRUN_BACKEND_ERROR, "repairing '" + path + "'",
                   [&] { return repair(*model_, options_.skip_repairs); });
   beam_ = find_beam_index(*model_);
