@@ -37,15 +37,21 @@ def main() -> None:
 
 def answer(runner: str, job: dict) -> dict:
     """How far each call of the job is from eager, or what went wrong."""
+    # First: this imports the classes of outputs that are not transformers'.
+    calls = torch.load(job["calls"], weights_only=False)
+    exported_model = importlib.import_module(runner).ExportedModel
     try:
-        # First: this imports the classes of outputs that are not transformers'.
-        calls = torch.load(job["calls"], weights_only=False)
-        model = importlib.import_module(runner).ExportedModel.from_pretrained(
-            job["export"], **job["options"]
-        )
+        model = exported_model.from_pretrained(job["export"], **job["options"])
+    except Exception as error:
+        return {"refused": shown(error)}
+    try:
         return {"calls": compare_all(model, calls, runner == "modelrun")}
     except Exception as error:
-        return {"error": f"{type(error).__name__}: {error}"[:600]}
+        return {"error": shown(error)}
+
+
+def shown(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:600]
 
 
 def compare_all(model: Any, calls: list[dict], flags: bool) -> list[dict]:

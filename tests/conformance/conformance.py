@@ -103,7 +103,7 @@ def exported_jobs(arguments: argparse.Namespace) -> list:
 
 def run_all(runner: str, jobs: list) -> None:
     """Answer every job in one process; a new one after each that crashes."""
-    waiting = [job for job in jobs if not job.refused]
+    waiting = [job for job in jobs if not job.known_refusal]
     while waiting:
         process = subprocess.Popen(
             [sys.executable, HERE / "call.py", runner], text=True,

@@ -24,7 +24,7 @@ class Job:
     folder: Path
     bound: float
     # Why there is no such export, or why its runtime cannot run it.
-    refused: str
+    known_refusal: str
     answers: dict[str, dict] = field(default_factory=dict)
 
     @staticmethod
@@ -38,6 +38,14 @@ class Job:
                 why = row.fixture.not_run.get(export_format, "")
             jobs.append(Job(row, export_format, backend, folder, bound, why))
         return jobs
+
+    @property
+    def refused(self) -> str:
+        """Why it cannot run. A runtime must load its own format; another one
+        may refuse a program, and says why."""
+        if self.known_refusal or self.own_runtime:
+            return self.known_refusal
+        return self.answers.get("modelrun", {}).get("refused", "")
 
     @property
     def own_runtime(self) -> bool:
@@ -64,8 +72,9 @@ class Job:
         if self.refused:
             return []
         answer = self.answers.get(runner, {})
-        if "error" in answer:
-            return [answer["error"]]
+        for failure in ("refused", "error"):
+            if failure in answer:
+                return [answer[failure]]
         if not answer.get("calls"):
             return ["no call was made"]
         lines = []

@@ -42,10 +42,12 @@ def markdown(jobs: list) -> str:
 
 def cell(job, runner: str) -> str:
     if job.refused:
-        return f"refused: {escaped(job.refused)}" if runner == "modelrun" else ""
+        why = escaped(job.refused.splitlines()[0][:160])
+        return f"refused: {why}" if runner == "modelrun" else ""
     worst = job.worst(runner)
     if worst is None:
-        error = job.answers.get(runner, {}).get("error", "")
+        answer = job.answers.get(runner, {})
+        error = answer.get("error", answer.get("refused", ""))
         return escaped(error.splitlines()[0][:120]) if error else ""
     text = f"{worst[0]:.1e}"
     if worst[1] < 0.999999:
@@ -68,6 +70,6 @@ def lines(jobs: list) -> str:
     refused = [job for job in jobs if job.refused]
     text = "".join(f"FAILED {job.shown('modelrun')}\n" for job in bad)
     text += "".join(f"refused {job.row.fixture.name} {job.format} on "
-                    f"{job.backend}: {job.refused}\n" for job in refused)
+                    f"{job.backend}: {job.refused[:200]}\n" for job in refused)
     right = len(jobs) - len(bad) - len(refused)
     return f"{text}{right} as eager, {len(bad)} not, {len(refused)} refused"
