@@ -13,10 +13,10 @@ VENV := build/venv
 MINILM := build/models/all-MiniLM-L6-v2
 RUNTIMES := VIRTUAL_ENV="$(CURDIR)/$(VENV)"
 CONFIGURE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-SOURCES = $(shell find benchmarks cli examples include src tests \
+SOURCES = $(shell find benchmarks cli examples include python src tests \
             -name '*.h' -o -name '*.cpp')
 
-.PHONY: help setup configure build run test sanitize conformance conformance-ci lint format tidy bench install clean
+.PHONY: help setup configure build run test sanitize conformance conformance-ci python lint format tidy bench install clean
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
@@ -56,6 +56,16 @@ conformance: setup build/conformance/venv/.made ## Compare fresh exports in ever
 conformance-ci: setup build/conformance/venv/.made ## The part of it that each commit passes
 	@scripts/conformance.sh --ci
 
+# The wheel shares what cargo and ccache have made.
+python: setup build/python-venv/.made ## Build the Python package, and test it without torch
+	@rm -f build/wheels/modelrun-*.whl
+	@SKBUILD_CMAKE_DEFINE="MODELRUN_RUST_TARGET_DIR=$(CURDIR)/build/rust;$(CONFIGURE:-D%=%)" \
+	  build/python-venv/$(PIP) wheel --no-deps --no-build-isolation \
+	  --wheel-dir build/wheels .
+	@build/python-venv/$(PIP) install --no-deps --force-reinstall \
+	  build/wheels/modelrun-*.whl
+	@build/python-venv/bin/python -m pytest
+
 lint: build/lint-venv/.made ## Check the format of the sources
 	@build/lint-venv/bin/clang-format --dry-run -Werror $(SOURCES)
 
@@ -92,6 +102,11 @@ $(VENV)/.made: requirements/run.txt | setup
 build/conformance/venv/.made: requirements/conformance.txt | setup
 	@python3 -m venv --clear build/conformance/venv
 	@build/conformance/venv/$(PIP) install --no-deps -r $<
+	@touch $@
+
+build/python-venv/.made: requirements/python.txt | setup
+	@python3 -m venv --clear build/python-venv
+	@build/python-venv/$(PIP) install --no-deps --require-hashes -r $<
 	@touch $@
 
 build/lint-venv/.made: requirements/lint.txt | setup

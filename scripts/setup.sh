@@ -42,6 +42,7 @@ find_missing() {
   need zlib1g-dev header zlib.h                    # .npz files
   need libgtest-dev header gtest/gtest.h           # the tests
   need libbenchmark-dev header benchmark/benchmark.h # the benchmarks
+  need python3-dev python3 -c 'import os, sysconfig as s; os.stat(s.get_path("include") + "/Python.h")' # the Python package
   need python3-venv python3 -c 'import ensurepip, venv' # the runtimes' wheels
 }
 

@@ -71,6 +71,13 @@ T& instance(std::atomic<T*>& of_process) {
   return *current;
 }
 
+// One source serves all runs until it is used. The main thread's own.
+std::stop_source& unused_source() {
+  static auto* source = new std::stop_source();
+  if (source->stop_requested()) source = new std::stop_source();
+  return *source;
+}
+
 void on_interrupt(int signal, siginfo_t* info, void* context) {
   if (Watch* current = watch_of_process.load()) current->notify();
   if ((python_action.sa_flags & SA_SIGINFO) != 0) {
@@ -147,28 +154,33 @@ class Work {
 
 InterruptScope::InterruptScope() {
   if (!is_main_thread() || scope_is_open) return;
-  struct sigaction current{};
-  struct sigaction ours{};
-  if (sigaction(SIGINT, nullptr, &current) != 0 || !is_handled(current)) return;
-  stop_.emplace();
-  instance(watch_of_process).start(*stop_);
-  python_action = current;
+  // Signals that come before the handler below knows Python's own are its.
+  static const bool known =
+      sigaction(SIGINT, nullptr, &python_action) == 0;
+  struct sigaction ours {};
   ours.sa_sigaction = on_interrupt;
-  ours.sa_flags = SA_SIGINFO | (current.sa_flags & SA_RESTART);
-  ours.sa_mask = current.sa_mask;
-  sigaction(SIGINT, &ours, nullptr);
+  ours.sa_flags = SA_SIGINFO | SA_RESTART;
+  struct sigaction current {};
+  if (!known || sigaction(SIGINT, &ours, &current) != 0) return;
+  if (!is_handled(current)) {
+    sigaction(SIGINT, &current, nullptr);
+    return;
+  }
+  python_action = current;
+  stop_ = &unused_source();
+  instance(watch_of_process).start(*stop_);
   scope_is_open = true;
 }
 
 InterruptScope::~InterruptScope() {
-  if (!stop_) return;
+  if (stop_ == nullptr) return;
   sigaction(SIGINT, &python_action, nullptr);
   scope_is_open = false;
   instance(watch_of_process).stop();
 }
 
 void InterruptScope::raise_if_interrupted() const {
-  if (!stop_ || !stop_->stop_requested()) return;
+  if (stop_ == nullptr || !stop_->stop_requested()) return;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 

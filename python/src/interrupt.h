@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <stop_token>
 
 #include "python.h"
@@ -22,13 +21,13 @@ class InterruptScope {
 
   /// Stopped by Ctrl-C.
   [[nodiscard]] std::stop_token token() const {
-    return stop_ ? stop_->get_token() : std::stop_token();
+    return stop_ != nullptr ? stop_->get_token() : std::stop_token();
   }
   /// Raises what the signal's handler raises, if there was a signal.
   void raise_if_interrupted() const;
 
  private:
-  std::optional<std::stop_source> stop_;
+  std::stop_source* stop_ = nullptr;
 };
 
 /// Does a work that cannot be stopped. In the main thread, Ctrl-C leaves it to
