@@ -115,9 +115,12 @@ void warn_of_static_graph(const Component& component, const Session& session) {
   }
 }
 
+// Where inputs and outputs are: not always where the program runs.
 Device session_device(const Session& session) {
   const Json report = parse_json(session.describe(), "session report");
-  return Device::from_string(json_string(report["device"], "device"));
+  const char* key =
+      report.contains("memory_device") ? "memory_device" : "device";
+  return Device::from_string(json_string(report[key], key));
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ TEST_F(OpenVinoLoad, BackendDescribesItself) {
 TEST_F(OpenVinoLoad, SessionDescribesWhatRunsWhere) {
   const Json text = describe(load(kBert, R"({"threads": 2})"));
   EXPECT_EQ(text["device"], "cpu");
+  EXPECT_EQ(text["memory_device"], "cpu");
   EXPECT_EQ(text["threads"], 2);
   EXPECT_EQ(text["precision"], "float32");
   EXPECT_EQ(text["dynamic_quantization_group_size"], "0");
@@ -105,7 +106,7 @@ TEST_F(OpenVinoLoad, AutoIsADeviceBeforeItIsCompiledFor) {
 }
 
 TEST_F(OpenVinoLoad, AnotherDeviceIsRefusedWithThoseThereAre) {
-  for (const char* device : {"cuda:0", "xpu:7", "CPU", "cpu:1"}) {
+  for (const char* device : {"cuda:0", "xpu:7", "npu:3", "CPU", "cpu:1"}) {
     const Result result = refused(Json{{"device", device}}.dump());
     EXPECT_EQ(result.status, MODELRUN_UNSUPPORTED);
     EXPECT_TRUE(has(result.text, "cannot run on '" + std::string(device) +

@@ -126,6 +126,7 @@ nlohmann::json Session::describe() const {
   const ov::CompiledModel compiled = program()->compiled;
   nlohmann::json text{
       {"device", device_.name},
+      {"memory_device", "cpu"},
       {"device_name", runtime_->core().get_property(device_.openvino_name,
                                                     ov::device::full_name)},
       {"threads", options_.threads},
