@@ -102,8 +102,9 @@ std::string runtime_version(const fs::path& library,
   std::string version = version_in_name(error ? library : file);
   // One number alone is that of an interface, not of a release.
   if (version_numbers(version).size() > 1) return version;
-  const fs::path packages =
-      packages_of(fs::absolute(library, error), package_folder);
+  // A library that another one opened is named as that one has it: `a/../b`.
+  const fs::path packages = packages_of(
+      fs::absolute(library, error).lexically_normal(), package_folder);
   if (packages.empty()) return {};
   return package_version(packages, package_folder.begin()->string());
 }

@@ -19,7 +19,7 @@ PACKAGES = {
     "onnx": "onnxruntime",
     "openvino": "openvino",
     "dynamo": "torch",
-    "executorch": "executorch.extension.pybindings._portable_lib",
+    "executorch": "executorch.extension.pybindings.portable_lib",
 }
 
 PROGRAM = """
@@ -63,7 +63,7 @@ def orders():
     yield list(itertools.chain(*zip(imports, reversed(loads))))
 
 
-@pytest.mark.parametrize("steps", orders(), ids=lambda steps: "-".join(
+@pytest.mark.parametrize("steps", list(orders()), ids=lambda steps: "-".join(
     f"{kind}_{name.split('.')[0]}" for kind, name in steps))
 def test_runtimes_share_a_process(steps):
     done = subprocess.run(

@@ -39,6 +39,17 @@ TEST(RuntimeVersion, IsThatOfThePackageThatHoldsIt) {
   EXPECT_EQ(runtime_version(file, "other/libs"), "");
 }
 
+TEST(RuntimeVersion, IsFoundWhereThePathGoesUpAndDown) {
+  const FakeFolder folder;
+  folder.write("executorch/lib/libexecutorch.so");
+  folder.write("executorch/extension/pybindings/_C.so");
+  folder.write("executorch-1.5.1.dist-info/METADATA");
+  const fs::path from = folder.path() / "executorch/extension/pybindings";
+  EXPECT_EQ(
+      runtime_version(from / "../../lib/libexecutorch.so", "executorch/lib"),
+      "1.5.1");
+}
+
 TEST(RuntimeVersion, LeavesOutTheBuild) {
   const FakeFolder folder;
   const fs::path file = folder.write("torch/lib/libtorch_cpu.so");
