@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# modelrun_add_plugin(<name> [RELEASE <release>] SOURCES <files>...): a backend
-# plugin, the module modelrun_<name>, with what all plugins share. RELEASE is
-# that of the runtime which it is tied to; its file's name carries it.
+# How plugins are built.
+
+# What all of them share.
 set(modelrun_plugin_sources
   ${PROJECT_SOURCE_DIR}/src/core/usable_cores.cpp
   ${PROJECT_SOURCE_DIR}/src/backends/common/failure.cpp
@@ -10,6 +10,22 @@ set(modelrun_plugin_sources
   ${PROJECT_SOURCE_DIR}/src/backends/common/owned_tensor.cpp
   ${PROJECT_SOURCE_DIR}/src/backends/common/tensor_view.cpp)
 
+# What reads ONNX programs without a runtime.
+set(modelrun_onnx_reader_sources
+  ${PROJECT_SOURCE_DIR}/src/artifact/mapped_file.cpp
+  ${PROJECT_SOURCE_DIR}/src/artifact/onnx_embedding.cpp
+  ${PROJECT_SOURCE_DIR}/src/artifact/onnx_program.cpp
+  ${PROJECT_SOURCE_DIR}/src/artifact/onnx_scanner.cpp
+  ${PROJECT_SOURCE_DIR}/src/artifact/onnx_tensor_scan.cpp
+  ${PROJECT_SOURCE_DIR}/src/artifact/onnx_types.cpp
+  ${PROJECT_SOURCE_DIR}/src/artifact/onnx_value_scan.cpp
+  ${PROJECT_SOURCE_DIR}/src/artifact/printable.cpp
+  ${PROJECT_SOURCE_DIR}/src/artifact/protobuf_wire.cpp
+  ${PROJECT_SOURCE_DIR}/src/artifact/safe_path.cpp)
+
+# modelrun_add_plugin(<name> [RELEASE <release>] SOURCES <files>...): a backend
+# plugin, the module modelrun_<name>, with what all plugins share. RELEASE is
+# that of the runtime which it is tied to; its file's name carries it.
 function(modelrun_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "RELEASE" "SOURCES")
   set(target modelrun_${name})

@@ -247,5 +247,20 @@ TEST_F(OpenVinoLoad, ResizeThatIsLeftUnsmoothedIsRefusedByName) {
   load(folder / "linear.onnx");
 }
 
+TEST_F(OpenVinoLoad, EmptyTensorThatIsReadAsOneElementIsRefused) {
+  using namespace onnxruntime_test;
+  const Graph graph{
+      .inputs = {{"x", tensor_type(kFloat, {"batch", 4})}},
+      .outputs = {{"y", tensor_type(kFloat, {"batch", 4})},
+                  {"none", tensor_type(kFloat, {0, 4})}},
+      .nodes = {{"Relu", {"x"}, {"y"}}, {"Identity", {"empty"}, {"none"}}},
+      .initializers = {initializer("empty", kFloat, {0, 4}, "")}};
+  write_file(folder / "empty.onnx", graph.text());
+  const Result result = try_load(folder / "empty.onnx");
+  EXPECT_EQ(result.status, MODELRUN_UNSUPPORTED);
+  EXPECT_TRUE(has(result.text, "it reads output 'none' as ["));
+  EXPECT_TRUE(has(result.text, "but the program says [0, 4]; run it on ONNX"));
+}
+
 }  // namespace
 }  // namespace modelrun::openvino_test

@@ -11,6 +11,7 @@
 #include "backends/openvino/compile_options.h"
 #include "backends/openvino/element_type.h"
 #include "backends/openvino/narrow_integers.h"
+#include "backends/openvino/onnx_outputs.h"
 #include "backends/openvino/unsupported_nodes.h"
 
 namespace modelrun::openvino {
@@ -50,6 +51,7 @@ Session::Session(std::shared_ptr<const Runtime> runtime,
       path_(path),
       model_(read_model(*runtime_, path)) {
   refuse_unsupported_nodes(*model_);
+  check_onnx_outputs(*model_, path);
   repairs_ = call(MODELRUN_BACKEND_ERROR, "repairing '" + path + "'",
                   [&] { return repair(*model_, options_.skip_repairs); });
   beam_ = find_beam_index(*model_);
