@@ -2,7 +2,7 @@
 """The native part of modelrun."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 __version__: str
 
@@ -51,6 +51,8 @@ class Tensor:
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
 
+    def __reduce__(self) -> NoReturn: ...
+
     def __repr__(self) -> str: ...
 
 class Outputs:
@@ -85,6 +87,8 @@ class Outputs:
     def class_name(self) -> str:
         """The source model's own class, as 'module.Class'."""
 
+    def __reduce__(self) -> NoReturn: ...
+
     def __repr__(self) -> str: ...
 
 def export_format(path: str, subfolder: str = '', file_name: str = '') -> str: ...
@@ -105,6 +109,8 @@ class BoundCall:
     """
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    def __reduce__(self) -> NoReturn: ...
 
 class Model:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any: ...

@@ -155,12 +155,11 @@ class Work {
 InterruptScope::InterruptScope() {
   if (!is_main_thread() || scope_is_open) return;
   // Signals that come before the handler below knows Python's own are its.
-  static const bool known =
-      sigaction(SIGINT, nullptr, &python_action) == 0;
-  struct sigaction ours {};
+  static const bool known = sigaction(SIGINT, nullptr, &python_action) == 0;
+  struct sigaction ours{};
   ours.sa_sigaction = on_interrupt;
   ours.sa_flags = SA_SIGINFO | SA_RESTART;
-  struct sigaction current {};
+  struct sigaction current{};
   if (!known || sigaction(SIGINT, &ours, &current) != 0) return;
   if (!is_handled(current)) {
     sigaction(SIGINT, &current, nullptr);

@@ -85,6 +85,8 @@ class ArrayTypes {
 // The message of the Python error that is set, which is cleared.
 std::string take_message() {
   nb::python_error error;
+  // Ctrl-C and the like are not the array's.
+  if (!error.matches(PyExc_Exception)) throw std::move(error);
   return str_of(error.value());
 }
 

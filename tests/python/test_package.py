@@ -135,6 +135,10 @@ shape: tuple[int, ...] = modelrun.Tensor.from_dlpack(np.zeros(1)).shape
 def test_types(tmp_path, line, error):
     pytest.importorskip("mypy")
     assert (PACKAGE / "py.typed").exists()
+    # The types of this package alone, wherever it is installed.
+    types = tmp_path / "types"
+    types.mkdir()
+    (types / "modelrun").symlink_to(PACKAGE)
     program = tmp_path / "program.py"
     program.write_text(PROGRAM + line + "\n")
     done = subprocess.run(
@@ -142,7 +146,7 @@ def test_types(tmp_path, line, error):
          "--follow-imports", "silent", "--cache-dir",
          str(tmp_path.parent / "mypy"), str(program)],
         capture_output=True, text=True, check=False, timeout=300,
-        cwd=tmp_path, env={"MYPYPATH": str(PACKAGE.parent), "PATH": ""})
+        cwd=tmp_path, env={"MYPYPATH": str(types), "PATH": ""})
     assert (done.returncode == 0) == (not error), done.stdout + done.stderr
     assert error in done.stdout
 

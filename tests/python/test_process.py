@@ -91,6 +91,17 @@ def test_pickling_is_refused_with_the_recipe(bert, use):
         use(bert)
 
 
+@pytest.mark.parametrize("make, recipe", [
+    (lambda bert, kwargs: bert(**kwargs), "to_tuple"),
+    (lambda bert, kwargs: bert(**kwargs, return_type="dlpack")[0], "numpy"),
+    (lambda bert, kwargs: bert.bind(**kwargs), "bind the model anew"),
+])
+def test_what_belongs_to_a_model_is_not_pickled(bert, make, recipe):
+    made = make(bert, {"input_ids": IDS, "attention_mask": MASK})
+    with pytest.raises(TypeError, match=recipe):
+        pickle.dumps(made)
+
+
 def load_and_run(path):
     model = modelrun.ExportedModel.from_pretrained(path, threads=1)
     return hidden(model, IDS)
