@@ -239,12 +239,15 @@ void register_model(nb::module_& module) {
       module, "BoundCall", nb::type_slots(kBoundSlots),
       "A call whose inputs stay bound: write new values into the arrays, and "
       "call it again. The outputs are overwritten by the next run.")
-      .def("__reduce__", [](const Bound&) {
-        throw InvalidType(
-            "a bound call cannot be pickled: bind the model anew where it is "
-            "needed");
-      },
-           nb::sig("def __reduce__(self) -> typing.NoReturn"));
+      .def(
+          "__reduce__",
+          [](const Bound&) {
+            throw InvalidType(
+                "a bound call cannot be pickled: bind the model anew where it "
+                "is "
+                "needed");
+          },
+          nb::sig("def __reduce__(self) -> typing.NoReturn"));
   nb::class_<Model>(module, "Model", nb::type_slots(kModelSlots),
                     nb::is_weak_referenceable())
       .def(nb::init<const Model&>(), nb::arg("other"))

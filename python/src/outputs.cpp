@@ -223,13 +223,14 @@ void register_outputs(nb::module_& module) {
           "class_name",
           [](const OutputsObject& self) { return self.value().class_name(); },
           "The source model's own class, as 'module.Class'.")
-      .def("__reduce__",
-           [](const OutputsObject&) {
-             throw InvalidType(
-                 "modelrun.Outputs cannot be pickled: pickle the arrays, such "
-                 "as those of its method to_tuple()");
-           },
-           nb::sig("def __reduce__(self) -> typing.NoReturn"))
+      .def(
+          "__reduce__",
+          [](const OutputsObject&) {
+            throw InvalidType(
+                "modelrun.Outputs cannot be pickled: pickle the arrays, such "
+                "as those of its method to_tuple()");
+          },
+          nb::sig("def __reduce__(self) -> typing.NoReturn"))
       .def("__repr__",
            [](const OutputsObject& self) { return to_string(self.value()); });
 }

@@ -200,13 +200,14 @@ void register_tensor(nb::module_& module) {
           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack_device__", &dlpack_device,
            nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
-      .def("__reduce__",
-           [](const Tensor&) {
-             throw InvalidType(
-                 "a modelrun.Tensor cannot be pickled: pickle the array that "
-                 "its method numpy() returns");
-           },
-           nb::sig("def __reduce__(self) -> typing.NoReturn"))
+      .def(
+          "__reduce__",
+          [](const Tensor&) {
+            throw InvalidType(
+                "a modelrun.Tensor cannot be pickled: pickle the array that "
+                "its method numpy() returns");
+          },
+          nb::sig("def __reduce__(self) -> typing.NoReturn"))
       .def("__repr__", [](const Tensor& self) {
         return "modelrun.Tensor(" + to_string(self) + ")";
       });
