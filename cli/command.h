@@ -23,6 +23,7 @@ void add_run(CLI::App& app, Action& action);
 void add_embed(CLI::App& app, Action& action);
 void add_similar(CLI::App& app, Action& action);
 void add_compile(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 
 }  // namespace modelrun::cli

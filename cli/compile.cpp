@@ -16,6 +16,7 @@
 #include "cli/compile_script.h"
 #include "cli/json_output.h"
 #include "cli/model_options.h"
+#include "cli/python.h"
 #include "cli/subprocess.h"
 #include "cli/terminal.h"
 #include "modelrun/error.h"
@@ -75,16 +76,6 @@ class NewFolder {
   fs::path target_;
   std::string path_;
 };
-
-std::string python_of(const CompileOptions& options) {
-  if (!options.python.empty()) return options.python;
-  const char* active = std::getenv("VIRTUAL_ENV");
-  if (active != nullptr && active[0] != '\0') {
-    const fs::path python = fs::path(active) / "bin" / "python3";
-    if (fs::exists(python)) return python.string();
-  }
-  return "python3";
-}
 
 // Of what the script says, and of torch's own words the last.
 struct Conversation {
@@ -219,7 +210,7 @@ int compile_export(const CompileOptions& options) {
   copy_other_files(from, folder.path());
   const fs::path manifest = from / "export.json";
   const bool has_manifest = description.layout == "export.json";
-  const std::string python = python_of(options);
+  const std::string python = python_of(options.python);
   Conversation said;
   std::vector<Compiled> compiled;
   for (const ComponentDescription& component : description.components) {

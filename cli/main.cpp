@@ -85,6 +85,7 @@ int main(int argc, char** argv) {
   add_embed(app, action);
   add_similar(app, action);
   add_compile(app, action);
+  add_export(app, action);
   add_doctor(app, action);
   try {
     check_arguments({argv, static_cast<std::size_t>(argc)});

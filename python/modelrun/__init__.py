@@ -30,6 +30,7 @@ from modelrun._model import ExportedModel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from modelrun._export import export
     from modelrun._program import Port, Program
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "Unsupported",
     "__version__",
     "default_backend",
+    "export",
     "register_backend",
     "registered_backends",
 ]
@@ -58,4 +60,9 @@ def __getattr__(name: str) -> object:
         from modelrun import _program
 
         return getattr(_program, name)
+    if name == "export":
+        # Needs torch and transformers, which running an export does not.
+        from modelrun._export import export
+
+        return export
     raise AttributeError(f"module 'modelrun' has no attribute {name!r}")

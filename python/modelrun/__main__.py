@@ -6,6 +6,11 @@ import sys
 
 
 def main() -> None:
+    # The one command that is Python's: the exporters are.
+    if sys.argv[1:2] == ["export"]:
+        from modelrun._export.command import main as export
+
+        sys.exit(export(sys.argv[2:]))
     command = os.path.join(os.path.dirname(__file__), "bin", "modelrun")
     # The runtimes are those of this Python.
     os.environ["VIRTUAL_ENV"] = sys.prefix

@@ -84,8 +84,20 @@ class ExportedModel(_core.Model):
                 "first, with 'hf download'")
         load = {"subfolder": subfolder or "",
                 **_prepare(path, subfolder or "", device, runner_kwargs)}
-        return cls._wrap(_core.load(path, **load), path, load,
-                         trust_remote_code)
+        return cls._completing(path, load)._wrap(
+            _core.load(path, **load), path, load, trust_remote_code)
+
+    @classmethod
+    def _completing(cls, path: str,
+                    load: "dict[str, Any]") -> "type[ExportedModel]":
+        """This class, or one that computes the kwargs which the export says
+        that its exporter has computed."""
+        folder = os.path.join(path, load["subfolder"])
+        if not os.path.exists(os.path.join(folder, "modelrun.json")):
+            return cls
+        from modelrun import _precomputed
+
+        return _precomputed.class_for(cls, folder)
 
     @classmethod
     def _wrap(cls, core: _core.Model, path: str, load: "dict[str, Any]",
