@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from modelrun._core import BoundCall
     from modelrun._model import ExportedModel
 
 
@@ -68,21 +67,22 @@ class Precomputing:
 
     def __call__(self: Any, inputs: Any = None, /, *args: Any,
                  **kwargs: Any) -> Any:
-        return super().__call__(  # type: ignore[misc]
+        base: Any = super()
+        return base.__call__(
             self._completed(inputs, kwargs), *args,
             **{key: kwargs[key] for key in CALL_OPTIONS if key in kwargs})
 
-    def bind(self: Any, inputs: Any = None, /, **kwargs: Any) -> BoundCall:
-        return super().bind(  # type: ignore[misc]
-            self._completed(inputs, kwargs))
+    def bind(self: Any, inputs: Any = None, /, **kwargs: Any) -> Any:
+        base: Any = super()
+        return base.bind(self._completed(inputs, kwargs))
 
     def component(self: Any, name: str) -> Any:
-        model = super().component(name)  # type: ignore[misc]
+        base: Any = super()
+        model = base.component(name)
         model._component = name
         return model
 
-    def _completed(self: Any, inputs: Any,
-                   kwargs: "dict[str, Any]") -> "dict[str, Any]":
+    def _completed(self: Any, inputs: Any, kwargs: "dict[str, Any]") -> Any:
         """The call's kwargs with those that are missing and can be computed."""
         whole = {**(dict(inputs) if inputs is not None else {}),
                  **{key: value for key, value in kwargs.items()

@@ -17,6 +17,7 @@ from modelrun._export import check as checks
 from modelrun._export import quantizers
 from modelrun._export import record as records
 from modelrun._export import sample as samples
+from modelrun._export import shapes
 from modelrun._export import source as sources
 from modelrun._export import tracing_log
 from modelrun._export.companions import write_companions
@@ -103,8 +104,7 @@ def _export_one(model: torch.nn.Module, inputs: "dict[str, Any]",
         "dynamic": options.dynamic,
         "dtype": _dtype(model),
         "quantize": options.quantize,
-        "axes": {name: "exporter" if traced.rules is None else traced.rules
-                 for name, traced in components.items()}
+        "axes": {name: _axes(traced) for name, traced in components.items()}
                 if options.dynamic else None,
         "precomputed": _precomputed_of(components),
         "golden": golden,
@@ -115,6 +115,13 @@ def _export_one(model: torch.nn.Module, inputs: "dict[str, Any]",
         request.say("comparing with the source model")
         record["largest_error"] = checks.check(directory, components, bound)
     return record
+
+
+def _axes(traced: Traced) -> Any:
+    """Which axes of a program may change, by patterns of leaf paths."""
+    if traced.rules is None:
+        return "as the exporter finds"
+    return shapes.used(traced.rules, traced.kwargs)
 
 
 def _dtype(model: torch.nn.Module) -> str:

@@ -32,8 +32,7 @@ def sample_inputs(model: torch.nn.Module, processor: Any,
         if is_encoder_decoder(model) and "decoder_input_ids" in parameters:
             if not generation or _hears(sample):
                 sample["decoder_input_ids"] = _decoder_ids(model)
-    if (not generation and "use_cache" in parameters and can_generate(model)
-            and not is_encoder_decoder(model)):
+    if not generation and "use_cache" in parameters and _is_decoder(model):
         sample["use_cache"] = False
     _check_complete(model, parameters, sample)
     return _unpaired(model, sample)
@@ -46,6 +45,13 @@ def can_generate(model: torch.nn.Module) -> bool:
 
 def is_encoder_decoder(model: torch.nn.Module) -> bool:
     return bool(getattr(config_of(model), "is_encoder_decoder", False))
+
+
+def _is_decoder(model: torch.nn.Module) -> bool:
+    """Whether it is of one config alone: the exporter sets no flags in a
+    nested one."""
+    return (can_generate(model) and not is_encoder_decoder(model)
+            and text_config(model) is config_of(model))
 
 
 def config_of(model: torch.nn.Module) -> Any:

@@ -16,8 +16,6 @@ from modelrun._export import sample as samples
 # Rules map patterns of leaf paths to the names of the axes that may change.
 # Axes of one name are one size; "name<=9" bounds it, and "*" leaves the axis
 # to the exporter, which relates it to the others.
-Rules = "dict[str, dict[int, str]]"
-
 # Of flags that are no inputs: the exporter puts them in the config.
 FLAGS = ("use_cache", "output_attentions", "output_hidden_states",
          "return_dict", "return_loss")
@@ -71,6 +69,16 @@ def dynamic_shapes(rules: "dict[str, dict[int, str]]",
     sizes: "dict[str, Any]" = {}
     return {name: _shape(value, name, rules, sizes)
             for name, value in kwargs.items() if name not in FLAGS}
+
+
+def used(rules: "dict[str, dict[int, str]]",
+         kwargs: "dict[str, Any]") -> "dict[str, dict[int, str]]":
+    """The rules that apply to one of these kwargs' leaves."""
+    paths = get_leaf_tensors(kwargs)
+    patterns = {next(pattern for pattern in rules
+                     if fnmatchcase(path, pattern)) for path in paths}
+    return {pattern: axes for pattern, axes in rules.items()
+            if pattern in patterns}
 
 
 def axes_of(rules: "dict[str, dict[int, str]]", path: str) -> "dict[int, str]":

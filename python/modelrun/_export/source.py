@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import os
@@ -47,7 +48,7 @@ def open_source(model_or_path: Any, dtype: "str | None", task: "str | None",
         path = getattr(model, "name_or_path", "")
         folder = path if path and os.path.isdir(path) else None
         if dtype is not None:
-            model = model.to(DTYPES[dtype])
+            model = copy.deepcopy(model).to(DTYPES[dtype])
     else:
         folder = _local_folder(os.fspath(model_or_path))
         model = _load(_weights_folder(folder), dtype, task)

@@ -77,7 +77,8 @@ class ExportedBackbone(torch.nn.Module):
         return state
 
     def __setstate__(self, state: "dict[str, Any]") -> None:
-        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        base: Any = super()
+        base.__setstate__(state)
         self._open()
 
 
