@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import sys
 from typing import Any, Sequence
@@ -67,12 +68,12 @@ def main(arguments: "Sequence[str]") -> int:
     if options["ort_fusions"] is None:
         del options["ort_fusions"]
     try:
-        _silence_bars()
+        _silence()
         made = export(options.pop("model"), options.pop("output"),
                       progress=_progress if sys.stderr.isatty() else None,
                       **options)
     except _core.Error as error:
-        print("error: " + " ".join(str(error).split()), file=sys.stderr)
+        print("modelrun: error: " + " ".join(str(error).split()), file=sys.stderr)
         refused = isinstance(error, (_core.InvalidArgument, _core.NotFound))
         return EXIT_REFUSED if refused else EXIT_FAILED
     if as_json:
@@ -82,16 +83,18 @@ def main(arguments: "Sequence[str]") -> int:
     return 0
 
 
-def _silence_bars() -> None:
-    """Those of the libraries beneath are not of this command."""
+def _silence() -> None:
+    """Those of the libraries beneath are not of this command, nor is what
+    torch says of its own future when it is imported."""
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    logging.getLogger("torch.utils._pytree").setLevel(logging.ERROR)
     try:
-        from transformers.utils import logging
+        from transformers.utils import logging as transformers_logging
     except ImportError:
         return  # which the export itself reports
 
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    transformers_logging.set_verbosity_error()
 
 
 def _progress(text: str) -> None:
