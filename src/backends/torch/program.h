@@ -51,6 +51,8 @@ struct ProgramOutput {
   Element element;
   /// The JSON text of an output that is no value of the run.
   std::optional<std::string> constant;
+  /// A size or another number that the run computes.
+  bool is_number = false;
 };
 
 struct ProgramWeight {

@@ -275,6 +275,7 @@ class Reader {
       } else {
         output.port = port_of(program_.outputs.size(), argument,
                               text_of(argument.value, "as_name"));
+        output.is_number = true;
       }
     } else {
       throw Unsupported("an output of kind " + printable(argument.kind) +

@@ -16,6 +16,7 @@ Signature::Signature(const Program& program) {
       port.constant = output.constant->c_str();
     } else {
       port = port_of(output.port);
+      port.is_number = output.is_number ? 1 : 0;
     }
     outputs_.push_back(port);
   }

@@ -127,7 +127,7 @@ FIXTURES = [
         notes="a StaticCache that is written in the caller's buffers",
     ),
     half(BERT, formats=NO_EXECUTORCH),
-    half(LLAMA_DECODE, formats=NO_EXECUTORCH),
+    half(LLAMA_DECODE, formats=("onnx", "dynamo")),
     brain(BERT, formats=NO_EXECUTORCH),
     brain(LLAMA_GENERATION, formats=NO_EXECUTORCH),
     brain(CLIP_VISION, formats=NO_EXECUTORCH),
