@@ -133,8 +133,7 @@ TEST_P(Fixtures, WarmupRunsEveryComponentOrSaysWhyNot) {
     try {
       model.warmup();
     } catch (const BackendError& error) {
-      EXPECT_NE(std::string(error.what()).find("failed in "),
-                std::string::npos)
+      EXPECT_NE(std::string(error.what()).find("failed in "), std::string::npos)
           << error.what();
     }
   } else {
