@@ -53,9 +53,9 @@ void check_packages(const std::string& python) {
   // 127: a shell's way to say that there is none.
   if (code == 127) throw BackendError("cannot start " + python);
   if (missing.empty()) return;
-  throw NotFound(python + " cannot export models: it has no " + missing +
-                 "; install what is missing there with 'pip install "
-                 "modelrun[export]', or name another Python by --python");
+  throw BackendError(python + " cannot export models: it has no " + missing +
+                     "; install what is missing there with 'pip install "
+                     "modelrun[export]', or name another Python by --python");
 }
 
 std::vector<std::string> command_line(const ExportOptions& options) {

@@ -16,7 +16,8 @@ import zipfile
 
 COMMAND = str(pathlib.Path(sys.argv.pop(1)).resolve())
 FIXTURES = pathlib.Path(__file__).resolve().parent.parent / "models/fixtures"
-COMMANDS = ("inspect", "run", "embed", "similar", "compile", "doctor")
+COMMANDS = ("inspect", "run", "embed", "similar", "compile", "export",
+            "doctor")
 
 TOKENIZER = {
     "version": "1.0", "truncation": None, "padding": None,
@@ -415,6 +416,39 @@ class Embed(Case):
         self.assertEqual(len(shown), 3)
         self.assertEqual(shown[0].split(), ["1", "2"])
         self.assertEqual(shown[1].split()[:4], ["1", "a", "b", "1.00"])
+
+
+class Export(Case):
+    """The command that starts Python; here, a script in its place."""
+
+    def python(self, missing="", code=0):
+        path = pathlib.Path(self.folder) / "python"
+        path.write_text('#!/bin/sh\n'
+                        f'[ "$1" = -c ] && {{ echo "{missing}"; exit 0; }}\n'
+                        f'printf "%s|" "$@"; exit {code}\n')
+        path.chmod(0o755)
+        return path
+
+    def test_python_gets_what_was_asked_for(self):
+        done = modelrun("export", "a model", "out", "--format", "openvino",
+                        "--static", "--generation", "--quantize",
+                        "int8-weights", "--json", "--python", self.python())
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(text(done.stdout), (
+            "-m|modelrun|export|--format|openvino|--quantize|int8-weights|"
+            "--static|--generation|--json|--|a model|out|"))
+
+    def test_its_exit_code_is_the_commands(self):
+        done = modelrun("export", "a", "b", "--python", self.python(code=3))
+        self.assertEqual(done.returncode, 3)
+
+    def test_packages_that_are_missing_are_named_with_the_way_to_add_them(self):
+        python = self.python(missing="missing: transformers")
+        message = self.refuse(1, "export", "a", "b", "--python", python)
+        self.assertIn("has no transformers", message)
+        self.assertIn("pip install modelrun[export]", message)
+        message = self.refuse(1, "export", "a", "b", "--python", "no-such-one")
+        self.assertIn("cannot start no-such-one", message)
 
 
 class Doctor(Case):

@@ -361,20 +361,21 @@ def test_export_that_computes_something_else_is_refused(tmp_path):
 
 
 def run_command(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "modelrun", "export", *map(str, arguments)],
-        capture_output=True, text=True, check=False, timeout=300)
+    from modelrun._export.command import main
+
+    return main([str(argument) for argument in arguments])
 
 
 @needs_torch
-def test_command(source, tmp_path):
+def test_command(source, tmp_path, capsys):
     if not runs_format("dynamo"):
         pytest.skip("nothing here runs format dynamo")
     folder, model = source("bert")
-    done = run_command(folder, tmp_path / "made", "--format", "dynamo",
-                       "--json")
-    assert done.returncode == 0, done.stderr
-    made = json.loads(done.stdout)
+    assert run_command(folder, tmp_path / "made", "--format", "dynamo",
+                       "--json") == 0
+    said = capsys.readouterr()
+    assert not said.err
+    made = json.loads(said.out)
     assert made["export_format"] == "dynamo"
     assert made["largest_error"] <= 1e-4
     assert pathlib.Path(made["directory"]) == tmp_path / "made"
@@ -385,16 +386,36 @@ def test_command(source, tmp_path):
                  eager(model, **inputs).last_hidden_state)
 
 
-def test_command_refuses_in_one_line(tmp_path):
-    done = run_command(tmp_path / "nowhere", tmp_path / "made")
-    assert done.returncode in (1, 3)
+@needs_torch
+def test_command_tells_what_is_refused_from_what_failed(source, tmp_path,
+                                                        capsys):
+    folder, _ = source("bert")
+    for code, arguments in ((3, (tmp_path / "nowhere", tmp_path / "made")),
+                            (3, (folder, tmp_path / "made", "--format", "x")),
+                            (3, (folder, tmp_path / "made", "--generation"))):
+        assert run_command(*arguments) == code
+        said = capsys.readouterr()
+        assert said.err.startswith("modelrun: error: ") and not said.out
+        assert len(said.err.splitlines()) == 1
+
+
+def test_command_is_that_of_the_package(tmp_path):
+    def run(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "modelrun", "export",
+             *map(str, arguments)],
+            capture_output=True, text=True, check=False, timeout=300)
+
+    done = run("--help")
+    assert done.returncode == 0 and "examples:" in done.stdout
+    assert run("--no-such-option").returncode == 2
+    done = run(tmp_path / "nowhere", tmp_path / "made")
+    assert done.returncode in (1, 3) and not done.stdout
     assert done.stderr.startswith("modelrun: error: ")
-    assert len(done.stderr.splitlines()) == 1 and not done.stdout
-    done = run_command("--no-such-option")
-    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1, done.stderr
 
 
 @without_torch
 def test_packages_that_are_missing_are_named(tmp_path):
-    with pytest.raises(modelrun.NotFound, match=r"pip install modelrun\[exp"):
+    with pytest.raises(modelrun.Unsupported, match=r"pip install modelrun\[exp"):
         modelrun.export(tmp_path, tmp_path / "made")

@@ -44,7 +44,7 @@ def export(
     try:
         from modelrun._export import making, trace
     except ImportError as error:
-        raise _core.NotFound(
+        raise _core.Unsupported(
             f"cannot export models: {error}; install what is missing with "
             "'pip install modelrun[export]'") from error
     return making.make_export(

@@ -52,7 +52,7 @@ def trace(model: torch.nn.Module, kwargs: "dict[str, Any]",
     try:
         exporter = get_exporter_class(options.export_format)()
     except ImportError as error:
-        raise _core.NotFound(
+        raise _core.Unsupported(
             f"cannot export to {options.export_format}: {first_line(error)}"
         ) from error
     components = components_of(model, kwargs, options)
