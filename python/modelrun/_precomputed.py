@@ -107,23 +107,23 @@ class Precomputing:
                  missing: "list[str]") -> "dict[str, Any]":
         try:
             import torch
-
-            module = self._source_module(record["architecture"])
+            import transformers  # noqa: F401
         except ImportError as error:
             raise _core.Unsupported(
                 f"kwargs {missing} are computed by transformers, which is not "
                 f"installed ({error}): give them, or install it with "
                 "'pip install modelrun[transformers]'") from error
-        tensors = {key: torch.as_tensor(value) if hasattr(
+        computed = {key: torch.as_tensor(value) if hasattr(
             value, "__array__") or isinstance(value, list) else value
             for key, value in whole.items()}
-        computed = dict(tensors)
         try:
-            precompute(module, computed)
+            precompute(self._source_module(record["architecture"]), computed)
+        except _core.Error:
+            raise
         except Exception as error:  # of any kind: the model's own code
             raise _core.InvalidArgument(
                 f"kwargs {missing} cannot be computed from this call's "
-                f"others: {error}") from error
+                f"others: {error}; give them") from error
         is_torch = any(isinstance(value, torch.Tensor)
                        for value in whole.values())
         return {**whole, **{

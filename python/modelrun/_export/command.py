@@ -106,8 +106,8 @@ def _report(made: "dict[str, Any]") -> None:
     error = made["largest_error"]
     for name in made["golden"]:
         print(f"  {name}: {made['source']['architecture']}")
-    if "encoder" in made:
-        print("  encoder: its own export, in the folder encoder")
+    for name in made["encoders"]:
+        print(f"  {name}: its own export, in the folder {name}")
     print("not compared with the checkpoint" if error is None else
           f"as the checkpoint computes: the largest error is {error:.1e} of an "
           f"output's {made['tolerance']['measure']}")

@@ -21,10 +21,9 @@ from modelrun._export import shapes
 from modelrun._export import source as sources
 from modelrun._export import tracing_log
 from modelrun._export.companions import write_companions
-from modelrun._export.trace import Options, Traced, trace
+from modelrun._export.trace import Options, Traced, encoders_of, trace
 
 FORMATS = tuple(str(each) for each in _exporters.ExportFormat)
-ENCODER = "encoder"
 
 
 @dataclass
@@ -75,14 +74,15 @@ def _export(source: sources.Source, request: Request, options: Options,
         inputs = samples.sample_inputs(model, source.processor,
                                        options.generation)
     record = _export_one(model, inputs, request, options, directory)
-    if options.generation and samples.is_encoder_decoder(model):
-        folder = os.path.join(directory, ENCODER)
-        os.makedirs(folder)
-        encoder: Any = getattr(model, "get_encoder")()
-        inner = _export_one(encoder, samples.taken_by(encoder, inputs),
-                            request, replace(options, generation=False),
-                            folder)
-        record["encoder"] = {"subfolder": ENCODER, **inner}
+    if options.generation:
+        for name, (part, kwargs) in encoders_of(model, inputs,
+                                                record["golden"]).items():
+            folder = os.path.join(directory, name)
+            os.makedirs(folder)
+            inner = _export_one(part, kwargs, request,
+                                replace(options, generation=False), folder)
+            records.write_record(folder, inner)
+            record["encoders"].append(name)
     return {"source": {"architecture": type(model).__name__,
                        "task": request.task}, **record}
 
@@ -109,6 +109,7 @@ def _export_one(model: torch.nn.Module, inputs: "dict[str, Any]",
         "precomputed": _precomputed_of(components),
         "golden": golden,
         "tolerance": bound,
+        "encoders": [],
         "largest_error": None,
     }
     if request.check:

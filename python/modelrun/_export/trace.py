@@ -13,6 +13,8 @@ from transformers.cache_utils import DynamicLayer, DynamicSlidingWindowLayer
 from transformers.exporters.auto import AutoExportConfig, get_exporter_class
 from transformers.exporters.utils import (
     decompose_for_generation,
+    decompose_multimodal,
+    is_multimodal,
     patch_attributes,
 )
 
@@ -88,6 +90,21 @@ def components_of(model: torch.nn.Module, kwargs: "dict[str, Any]",
             f"{first_line(error)}") from error
     return {name: _traced(module, part)
             for name, (module, part) in parts.items()}
+
+
+def encoders_of(
+    model: torch.nn.Module, kwargs: "dict[str, Any]", made: Any
+) -> "dict[str, tuple[torch.nn.Module, dict[str, Any]]]":
+    """The encoders that generate calls before the programs that were made,
+    with their inputs: they become exports of their own."""
+    if sample.is_encoder_decoder(model):
+        encoder: Any = getattr(model, "get_encoder")()
+        return {"encoder": (encoder, sample.taken_by(encoder, kwargs))}
+    if not is_multimodal(model):
+        return {}
+    parts = decompose_multimodal(model, copy.deepcopy(kwargs))
+    return {name: part for name, part in parts.items()
+            if name.endswith("_encoder") and name not in made}
 
 
 def _generation(model: torch.nn.Module, options: Options) -> "dict[str, Any]":
