@@ -16,7 +16,7 @@ CONFIGURE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccach
 SOURCES = $(shell find benchmarks cli examples include python src tests \
             -name '*.h' -o -name '*.cpp')
 
-.PHONY: help setup configure build run test sanitize conformance conformance-ci python lint format tidy bench install clean
+.PHONY: help setup configure build run test sanitize wheels conformance conformance-ci python lint format tidy bench install clean
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | \
@@ -50,18 +50,23 @@ test: build $(VENV)/.made $(MINILM)/.made ## Run all tests that need no torch
 sanitize: setup $(VENV)/.made ## Run the tests and the fuzzers under sanitizers
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/sanitize.sh $(CONFIGURE)
 
-conformance: setup build/conformance/venv/.made ## Compare fresh exports in every format with eager
+wheels: setup build/conformance/venv/.made ## Build the Python packages of the plugins, too
+	@rm -rf build/wheels
+	@for package in . python/plugins/openvino python/plugins/executorch \
+	  python/plugins/torch; do \
+	  $(WHEEL_OPTIONS) build/conformance/venv/$(WHEEL) "$$package"; \
+	done
+
+conformance: wheels ## Compare fresh exports in every format with eager
 	@scripts/conformance.sh --table docs/conformance.md
 
-conformance-ci: setup build/conformance/venv/.made ## The part of it that each commit passes
+conformance-ci: wheels ## The part of it that each commit passes
 	@scripts/conformance.sh --ci
 
 # The wheel shares what cargo and ccache have made.
 python: setup build/python-venv/.made ## Build the Python package, and test it without torch
 	@rm -f build/wheels/modelrun-*.whl
-	@SKBUILD_CMAKE_DEFINE="MODELRUN_RUST_TARGET_DIR=$(CURDIR)/build/rust;$(CONFIGURE:-D%=%)" \
-	  build/python-venv/$(PIP) wheel --no-deps --no-build-isolation \
-	  --wheel-dir build/wheels .
+	@$(WHEEL_OPTIONS) build/python-venv/$(WHEEL) .
 	@build/python-venv/$(PIP) install --no-deps --force-reinstall \
 	  build/wheels/modelrun-*.whl
 	@build/python-venv/bin/python -m pytest
@@ -93,6 +98,8 @@ clean: ## Remove all that was made
 
 # pip may be told about a mirror by its own configuration.
 PIP = bin/python -m pip --quiet --disable-pip-version-check
+WHEEL = $(PIP) wheel --no-deps --no-build-isolation --wheel-dir build/wheels
+WHEEL_OPTIONS = SKBUILD_CMAKE_DEFINE="MODELRUN_RUST_TARGET_DIR=$(CURDIR)/build/rust;$(CONFIGURE:-D%=%)"
 
 $(VENV)/.made: requirements/run.txt | setup
 	@python3 -m venv --clear $(VENV)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the plugins of every runtime and the Python packages against one Python
-# environment, runs their tests, and compares fresh exports with eager PyTorch.
+# Builds the plugins of every runtime against one Python environment, runs their
+# tests and those of the Python packages in build/wheels, and compares fresh
+# exports with eager PyTorch.
 # Arguments go to tests/conformance/conformance.py.
 set -euo pipefail
 
@@ -19,13 +20,8 @@ cmake --build --preset conformance
 ctest --preset conformance
 
 # What a user installs.
-for package in . python/plugins/openvino python/plugins/executorch \
-  python/plugins/torch; do
-  "$python" -m pip install --quiet --disable-pip-version-check \
-    --no-build-isolation --no-deps "$package" \
-    "${launcher[@]/#-D/-Ccmake.define.}" \
-    -Ccmake.define.MODELRUN_RUST_TARGET_DIR="$PWD/build/rust"
-done
+"$python" -m pip install --quiet --disable-pip-version-check --no-deps \
+  --force-reinstall build/wheels/*.whl
 "$python" -m pytest tests/python tests/conformance
 
 "$python" tests/conformance/conformance.py "$@"
