@@ -94,7 +94,7 @@ def exported_jobs(arguments: argparse.Namespace) -> list:
             refused = exports.make(narrowed, arguments.folder)
         bound = plan.FLOAT32
         if fixture.dtype != "float32":
-            bound = plan.LOSS_16 * exports.eager_loss(row)
+            bound = exports.bound_16(row)
         for name in formats:
             bound_here = max(bound, fixture.format_tolerance.get(name, 0))
             jobs += Job.of(row, name, folder, bound_here, refused[name])

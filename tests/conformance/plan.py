@@ -18,6 +18,9 @@ FLOAT32 = 1e-4
 # far from each other.
 LOSS_16 = 2.0
 
+# The step between neighbours in bfloat16, relative to them.
+STEP_16 = 2.0**-7
+
 # ExecuTorch is exported for phones: Llama and BERT show that it runs.
 ALL = ("onnx", "openvino", "dynamo")
 WITH_EXECUTORCH = (*ALL, "executorch")

@@ -42,7 +42,8 @@ def markdown(jobs: list) -> str:
 
 def cell(job, runner: str) -> str:
     if job.refused:
-        why = escaped(job.refused.splitlines()[0][:160])
+        where = f"{job.folder / job.format}/"
+        why = escaped(job.refused.splitlines()[0].replace(where, "")[:160])
         return f"refused: {why}" if runner == "modelrun" else ""
     worst = job.worst(runner)
     if worst is None:
