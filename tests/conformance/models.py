@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from exporting.fixture import Fixture
+from exporting.precision import NO_BF16
 from exporting.text import BERT_SHAPES, text_inputs
 
 ALL = ("onnx", "openvino", "dynamo")
@@ -128,10 +129,7 @@ SPECIAL = [
         "buffers-are-views",
         ViewBuffers,
         dtype="bfloat16",
-        not_run={
-            "onnx": "ONNX Runtime's CPU provider has no bfloat16 kernels",
-            "openvino": "transformers' exporter writes float32 ports for it",
-        },
+        not_run={"onnx": NO_BF16},
         **_inputs("features", 5, 6),
     ),
     Fixture("bicubic-resize", Resize, **_inputs("pixels", 3, 11, 13)),

@@ -22,8 +22,7 @@ LOSS_16 = 2.0
 STEP_16 = 2.0**-7
 
 # ExecuTorch is exported for phones: Llama and BERT show that it runs.
-ALL = ("onnx", "openvino", "dynamo")
-WITH_EXECUTORCH = (*ALL, "executorch")
+WITH_EXECUTORCH = (*models.ALL, "executorch")
 
 # What reads a format besides its own runtime.
 ALSO = {"onnx": ("openvino",)}
@@ -42,18 +41,22 @@ class Row:
 WIDENED = "transformers' exporter writes float32 ports for it"
 
 
-def _rows(family: str, *names: str, formats=ALL) -> list[Row]:
+def _row(family: str, fixture: Fixture, ci: bool = False) -> Row:
+    if fixture.dtype == "bfloat16":
+        not_run = fixture.not_run | {"openvino": WIDENED}
+        fixture = replace(fixture, not_run=not_run)
+    return Row(family, fixture, ci)
+
+
+def _rows(family: str, *names: str, formats=models.ALL) -> list[Row]:
     """Rows of committed fixtures; a `+` before the name: for every commit."""
     by_name = {fixture.name: fixture for fixture in FIXTURES}
     rows = []
     for name in names:
         fixture = by_name[name.removeprefix("+")]
         kept = tuple(f for f in formats if f in fixture.formats)
-        not_run = dict(fixture.not_run)
-        if fixture.dtype == "bfloat16":
-            not_run["openvino"] = WIDENED
-        fixture = replace(fixture, formats=kept, not_run=not_run)
-        rows.append(Row(family, fixture, name[0] == "+"))
+        fixture = replace(fixture, formats=kept)
+        rows.append(_row(family, fixture, name[0] == "+"))
     return rows
 
 
@@ -70,7 +73,7 @@ ROWS = [
     *_rows("CLIP", "+clip", "clip-static", "clip-vision", "clip-vision-bf16"),
     *_rows("Whisper", "whisper", "+whisper-generation", "whisper-encoder"),
     *_rows("Mamba", "+mamba-generation"),
-    Row("MiniLM", models.MINILM, ci=True),
+    _row("MiniLM", models.MINILM, ci=True),
     *_rows("Special", "+oddities", "constants", "llama-empty-cache"),
-    *[Row("Special", fixture) for fixture in models.SPECIAL],
+    *[_row("Special", fixture) for fixture in models.SPECIAL],
 ]
